@@ -1,6 +1,5 @@
 """Searches on a model of a table, judged without the model's noise."""
 
-import csv
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.searching import measured_search
+from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune.engine.base import RunFailed
 from rocktune.engine.recorded.interpolation import LEARNED_FROM, Interpolation
 from rocktune.engine.spec import FULL_LENGTH_S
@@ -125,9 +125,7 @@ class Searches:
 
     def __post_init__(self) -> None:
         """Reads the file if it exists."""
-        if self.path.exists():
-            with self.path.open(newline="") as file:
-                self.rows = list(csv.DictReader(file))
+        self.rows = read_rows(self.path, typed())
 
     def known(self, key: Mapping[str, Any]) -> dict[int, float] | None:
         """Returns the throughput after each of `STEPS` that the search had; None if it is not done."""
@@ -142,13 +140,7 @@ class Searches:
         row = {name: str(key[name]) for name in _KEY}
         row |= {_column(each): f"{after[each]:.6g}" if each in after else "" for each in STEPS}
         self.rows.append(row)
-        # A new file, so that an interruption leaves no line cut off.
-        unfinished = self.path.with_name(self.path.name + ".part")
-        with unfinished.open("w", newline="") as file:
-            writer = csv.DictWriter(file, [*_KEY, *map(_column, STEPS)], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows)
-        unfinished.replace(self.path)
+        write_csv(self.path, self.rows)
         return self.known(key) or after
 
 

@@ -19,16 +19,8 @@ from botorch.test_functions import Hartmann
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from numpy.typing import NDArray
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    decided,
-    main,
-    mean_interval,
-    ratio_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
+from benchmarks.common.tables import write_csv
 from rocktune.objective import objective_named
 from rocktune.space import Knob, Space
 from rocktune.testing.tuners import drive

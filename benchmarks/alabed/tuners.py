@@ -16,17 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    decided,
-    main,
-    median_spread,
-    ratio_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, decided, main, median_spread, ratio_interval, reported
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from rocktune import api
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import kept_trials

@@ -4,15 +4,13 @@ python -m benchmarks.NAME [--quick] [--json] [--out DIR] [--scale 1/S] [--seed N
 """
 
 import argparse
-import csv
 import datetime
-import gzip
 import json
 import math
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -309,14 +307,3 @@ def median_spread(values: Sequence[float]) -> Measured:
 def exactly(value: float, repeats: int = 1) -> Measured:
     """Returns a figure without spread, such as a count or a maximum."""
     return Measured(value, value, value, repeats, exact=True)
-
-
-def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Writes rows of equal fields as CSV, compressed if the name ends in .gz; writes nothing for no rows."""
-    rows = list(rows)
-    if not rows:
-        return
-    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)

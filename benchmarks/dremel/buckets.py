@@ -1,8 +1,9 @@
 """Dremel, figures 13 and 14: two, three or four quantile buckets of each feature."""
 
-from benchmarks.common.claims import Claim, Settings, exactly, main, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main
 from benchmarks.common.figures import Panel, bars, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import THROUGHPUT, Bench, Rows, bench_of, chosen_settings, paired
 from rocktune.lsm import FEATURE_NAMES

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.common.claims import Claim, Measured, Settings, exactly, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, exactly, main, mean_interval
 from benchmarks.common.figures import Panel, bars, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import THROUGHPUT, Bench, Rows, bench_of, mean_figure, paired
 from rocktune.engine import Engine

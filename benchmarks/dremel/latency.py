@@ -1,8 +1,9 @@
 """Dremel, figures 10, 11 and 17: tuning for p99 read latency, and for latency and throughput together."""
 
-from benchmarks.common.claims import Claim, Measured, Settings, main, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, main
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import (
     COMMON_SETTINGS,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks.common.claims import Claim, Settings, exactly, main, median_spread, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main, median_spread, reported
 from benchmarks.common.curves import (
     Curve,
     extrapolated,
@@ -16,6 +16,7 @@ from benchmarks.common.curves import (
 )
 from benchmarks.common.figures import Panel, bars, lines, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.dremel.shared import THROUGHPUT, Bench, Rows, bench_of, mean_figure
 from rocktune.engine import Engine
 from rocktune.errors import UserError

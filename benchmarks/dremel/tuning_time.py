@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from benchmarks.common.claims import Claim, Settings, exactly, main, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.dremel.searches import SEARCHES, over_searches
 from benchmarks.dremel.shared import (
     COMMON_SETTINGS,

@@ -10,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import ROOT, Claim, Settings, decided, main, ratio_interval, reported, write_csv
+from benchmarks.common.claims import ROOT, Claim, Settings, decided, main, ratio_interval, reported
 from benchmarks.common.programs import find_program, json_of
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import Where
 
 PROGRAM = "flsm_pieces_bench"

@@ -8,16 +8,9 @@ compared.
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    main,
-    mean_interval,
-    ratio_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, reported
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, layout, sorted_runs
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine

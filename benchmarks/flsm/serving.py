@@ -9,8 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import ROOT, Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import ROOT, Claim, Settings, main, ratio_interval
 from benchmarks.common.programs import find_program, json_of
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import Where, decided_at
 
 PROGRAM = "flsm_serving_bench"

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, exactly, main, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import (
     BUFFER_BYTES,
     RUSKEY,

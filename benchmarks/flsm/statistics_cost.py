@@ -3,8 +3,9 @@
 from contextlib import closing
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import RUSKEY, Where, buffer_at, decided_at, layout
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine

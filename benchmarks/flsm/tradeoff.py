@@ -3,18 +3,19 @@
 Each run has one device and one kind of filters; `--absent yes` looks up absent keys.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import Teller, embedded_engine, processors_awake
+from benchmarks.common.tables import read_rows, typed, write_csv
 from benchmarks.flsm.shared import ENTRY_BYTES, RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at
 from rocktune import api
+from rocktune.errors import UserError
 from rocktune.space import OptionMaps
 from rocktune.units import format_scale
 from rocktune.workload.ruskey import ENTRIES
@@ -80,12 +81,12 @@ def _further(settings: Settings) -> list[dict[str, Any]]:
     turns = int(settings.extra["repeats"])
     points: list[dict[str, Any]] = []
     for path in filter(None, str(settings.extra["further"]).split(",")):
-        with Path(path).open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        for row in rows:
-            numbers = {name: float(value) for name, value in row.items() if name not in ("shape", "filters")}
-            points.append(row | numbers | {"turn": turns + int(row["turn"])})
-        turns += 1 + max(int(row["turn"]) for row in rows)
+        kinds = typed(float, shape=str, filters=str, turn=int)
+        rows = read_rows(Path(path), kinds, advice="name the points.csv of a run")
+        if not rows:
+            raise UserError(f"--further: {path} has no points; name the points.csv of a run")
+        points += [row | {"turn": turns + row["turn"]} for row in rows]
+        turns += 1 + max(row["turn"] for row in rows)
     return points
 
 

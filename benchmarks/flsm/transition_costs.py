@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import (
     ENTRY_BYTES,
     RUSKEY,

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import BUFFER_BYTES, ENTRY_BYTES, SIZE_RATIO, Where, decided_at
 from benchmarks.flsm.transitions import PAPER_S, SOURCE, TRANSITIONS
 from rocktune.online.flsm import FlsmSimulator

@@ -9,18 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    exactly,
-    main,
-    mean_interval,
-    ratio_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import RUSKEY, SIZE_RATIO, Where, buffer_at, decided_at, latency_us, layout
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, EmbeddedRun

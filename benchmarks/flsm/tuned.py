@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval
 from benchmarks.common.measuring import Teller, embedded_engine, experiment_of, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import Where, decided_at
 from rocktune import api
 from rocktune.engine import EmbeddedEngine

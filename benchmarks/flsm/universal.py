@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported
 from benchmarks.common.figures import Panel, bars, write_figure
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import (
     RUSKEY,
     Where,
@@ -97,7 +98,7 @@ def universal(settings: Settings) -> list[Claim]:
                     settings.say(f"turn {turn + 1}, {lookups:.0%}, {shape}: {rows[-1].throughput_ops_s:.0f}")
         where = Where(engine.version, device)
     if settings.out is not None:
-        write_csv(settings.out / "runs.csv", [asdict(row) for row in rows])
+        write_csv(settings.out / "runs.csv", rows)
         write_figure(settings, f"Universal compaction and the FLSM on {device}", _panels(rows))
     return [claim for lookups in mixes for claim in _claims(rows, lookups, where)]
 

@@ -6,8 +6,9 @@ Here all of it reaches the device, so a faster one is needed.
 
 from dataclasses import replace
 
-from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     DEVICE_BYTES_S,
     DISABLED,

@@ -5,9 +5,10 @@
 
 from dataclasses import replace
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     DRAINS,

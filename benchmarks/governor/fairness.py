@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from benchmarks.common.claims import Claim, Settings, main, write_csv
+from benchmarks.common.claims import Claim, Settings, main
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     PROPORTIONAL,

@@ -6,8 +6,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, ratio_interval
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     ENABLED,

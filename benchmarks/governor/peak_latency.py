@@ -1,8 +1,9 @@
 """Latencies of writes that wait for ever: the wave in an open loop, from the intended start."""
 
-from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, exactly, main, mean_interval
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     PROPORTIONAL,

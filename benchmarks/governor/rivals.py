@@ -1,7 +1,8 @@
 """RocksDB's own means against compactions that take the device, compared with the governor."""
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     DISABLED,

@@ -10,9 +10,10 @@ and 13% to either side, and five turns 3% and 6%, which decide both.
 
 from typing import Any
 
-from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.governor.shared import (
     CALIBRATED_MB_S,
     CAPPED,

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, main, mean_interval, reported
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import ALGORITHMS, Algorithm, Emulation, algorithm, emulated, recommender
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, LATENCY, THROUGHPUT, Recorded, recorded
 from rocktune.trial import Configuration

@@ -26,17 +26,8 @@ from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 from pymoo.optimize import minimize
 from pymoo.problems import get_problem
 
-from benchmarks.common.claims import (
-    ROOT,
-    Claim,
-    Measured,
-    Settings,
-    decided,
-    main,
-    mean_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import ROOT, Claim, Measured, Settings, decided, main, mean_interval, reported
+from benchmarks.common.tables import write_csv
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
 from rocktune.space import Knob, Space

@@ -1,7 +1,8 @@
 """Figures 14 and 15 of Jia and Chen: SMPSO's leader size and NSGA-II's mutation rate."""
 
-from benchmarks.common.claims import Claim, Measured, Settings, main, reported, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, main, reported
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import algorithm, emulated, share_interval, share_within
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, recorded
 

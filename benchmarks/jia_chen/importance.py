@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.common.claims import Claim, Measured, Settings, decided, main, reported, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, decided, main, reported
 from benchmarks.common.figures import Panel, bars, write_figure
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.shared import LATENCY, TABLES, THROUGHPUT, as_table, made_up
 from rocktune.analysis import explained_by_knobs, importance_of
 from rocktune.table import Table, read_table

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, main, reported
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import ALGORITHMS, algorithm, emulated, share_interval, share_within
 from benchmarks.jia_chen.shared import (
     DEFAULT_TABLE,

@@ -6,7 +6,8 @@ without the noise. So the intervals include the noise, the searches' luck and th
 
 from collections.abc import Mapping
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, reported
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import ALGORITHMS
 from benchmarks.jia_chen.noise import NoiseModel
 from benchmarks.jia_chen.noisy import emulated_with_noise

@@ -22,9 +22,9 @@ from benchmarks.common.claims import (
     main,
     mean_interval,
     reported,
-    write_csv,
 )
 from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import algorithm
 from benchmarks.jia_chen.noise import FIELDS, NoiseModel
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, NEAR, THROUGHPUT, Recorded, one_run_each

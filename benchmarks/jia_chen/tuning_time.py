@@ -30,9 +30,9 @@ from benchmarks.common.claims import (
     mean_interval,
     reported,
     share_of,
-    write_csv,
 )
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import ALGORITHMS, algorithm, share_interval, share_within
 from benchmarks.jia_chen.noise import FIELDS, NoiseModel
 from benchmarks.jia_chen.noisy import ROUNDS, Judged, NoisySearch, emulated_with_noise

@@ -5,12 +5,11 @@ people set by hand are then measured together, interleaved, on aged stores with 
 `--out` an interrupted campaign continues after the last search or round that is recorded there.
 """
 
-import csv
 import itertools
 import json
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -24,10 +23,10 @@ from benchmarks.common.claims import (
     median_spread,
     ratio_interval,
     reported,
-    write_csv,
 )
 from benchmarks.common.measuring import embedded_engine
 from benchmarks.common.searching import Row, Store, searched
+from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune import api
 from rocktune.constraint import YIELDED_FACTOR
 from rocktune.engine import EmbeddedEngine
@@ -67,9 +66,9 @@ class Campaign:
     def __init__(self, settings: Settings, engine: EmbeddedEngine) -> None:
         self._settings = settings
         self._engine = engine
-        self.winners = self._kept("winners")
-        self.trials = self._kept("trials")
-        self.rounds = self._kept("rounds")
+        self.winners = self._kept("winners", typed(seed=int, trials=int))
+        self.trials = self._kept("trials", typed(float, workload=str, tuner=str, seed=int))
+        self.rounds = self._kept("rounds", typed(float, workload=str, seed=int, round=int, side=str))
 
     def spec(self, workload: str, tuner: str, seed: int) -> StudySpec:
         """Returns the specification of a search; nothing is recorded under its name."""
@@ -88,7 +87,7 @@ class Campaign:
     def search(self, workload: str, tuner: str, seed: int) -> None:
         """Runs a search unless it is recorded."""
         key = {"workload": workload, "tuner": tuner, "seed": seed}
-        if any(_has(row, key) for row in self.winners):
+        if any(key.items() <= row.items() for row in self.winners):
             return
         winner, rows = searched(self.spec(workload, tuner, seed), self._engine)
         self.winners.append({**key, "trials": len(rows), "configuration": json.dumps(dict(winner.items()))})
@@ -101,7 +100,7 @@ class Campaign:
     def measure_round(self, workload: str, tuners: Sequence[str], seed: int, number: int) -> None:
         """Measures what the tuners found and the hand-set configurations once each, unless recorded."""
         key = {"workload": workload, "seed": seed, "round": number}
-        if any(_has(row, key) for row in self.rounds):
+        if any(key.items() <= row.items() for row in self.rounds):
             return
         spec = self.spec(workload, tuners[0], seed)
         with closing(Store(spec, self._engine)) as store:
@@ -124,27 +123,18 @@ class Campaign:
         """Returns the configurations of a round by name: of tuners, and set by hand."""
         found = {}
         for row in self.winners:
-            if row["tuner"] in tuners and _has(row, {"workload": workload, "seed": seed}):
+            if row["tuner"] in tuners and (row["workload"], row["seed"]) == (workload, seed):
                 found[row["tuner"]] = Configuration(json.loads(row["configuration"]))
         by_hand = {each.name: each.configuration for each in hand_set(problem.space)}
         return found | {name: each for name, each in by_hand.items() if each is not None}
 
-    def _kept(self, name: str) -> list[Row]:
+    def _kept(self, name: str, made: Callable[[Mapping[str, str]], Row]) -> list[Row]:
         out = self._settings.out
-        path = None if out is None else out / f"{name}.csv"
-        if path is None or not path.exists():
-            return []
-        with path.open(newline="") as file:
-            return list(csv.DictReader(file))
+        return read_rows(None if out is None else out / f"{name}.csv", made)
 
     def _write(self, name: str, rows: list[Row]) -> None:
         if self._settings.out is not None:
             write_csv(self._settings.out / f"{name}.csv", rows)
-
-
-def _has(row: Row, key: Row) -> bool:
-    """Returns whether a row, perhaps read from a file, has the values of a key."""
-    return all(str(row[name]) == str(value) for name, value in key.items())
 
 
 def _told(row: Row) -> str:
@@ -192,12 +182,12 @@ class Rounds:
         return ratios
 
     def _mean(self, side: str, field: str) -> float:
-        values = [float(row[field]) for row in self._figures[side]]
+        values = [row[field] for row in self._figures[side]]
         return math.fsum(values) / len(values)
 
     def _logarithms(self, side: str) -> dict[int, float]:
         """Returns the logarithm of a side's throughput by the number of the round."""
-        return {int(row["round"]): math.log(float(row[FIELDS[0]])) for row in self._figures[side]}
+        return {row["round"]: math.log(row[FIELDS[0]]) for row in self._figures[side]}
 
 
 def _mean_without(of_rounds: Mapping[int, float], number: int) -> float:
@@ -233,13 +223,13 @@ def _times(
 ) -> Iterator[Claim]:
     """Yields the seconds of measuring until each tuner is near the best of all searches of a workload."""
     rows = [row for row in campaign.trials if row["workload"] == workload and row["tuner"] in tuners]
-    known = [float(row["figure"]) for row in rows if float(row["figure"]) == float(row["figure"])]
+    known = [row["figure"] for row in rows if not math.isnan(row["figure"])]
     for tuner in tuners:
-        first: dict[str, float] = {}
+        first: dict[int, float] = {}
         for row in rows:
-            if row["tuner"] == tuner and float(row["figure"]) >= NEAR * max(known):
-                first.setdefault(str(row["seed"]), float(row["spent_s"]))
-        of = {str(row["seed"]) for row in rows if row["tuner"] == tuner}
+            if row["tuner"] == tuner and row["figure"] >= NEAR * max(known):
+                first.setdefault(row["seed"], row["spent_s"])
+        of = {row["seed"] for row in rows if row["tuner"] == tuner}
         times = [first.get(seed, math.inf) for seed in of]
         if all(map(math.isfinite, times)):
             yield reported(

@@ -23,9 +23,9 @@ from benchmarks.common.claims import (
     ratio_interval,
     reported,
     spearman_interval,
-    write_csv,
 )
 from benchmarks.common.measuring import WRITE_HEAVY, embedded_engine, experiment_of
+from benchmarks.common.tables import write_csv
 from rocktune.engine import DbBenchEngine, Engine, RunFailed
 from rocktune.errors import UserError
 from rocktune.trial import Configuration, Experiment

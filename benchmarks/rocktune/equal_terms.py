@@ -4,23 +4,14 @@ A proven gain is then false. With 95% intervals, chance gives one in 40 studies.
 two sides would give one in nearly all. With `--out`, studies that studies.csv has are not run again.
 """
 
-import csv
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    decided,
-    exactly,
-    main,
-    ratio_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, decided, exactly, main, ratio_interval, reported
+from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune import api
 from rocktune.errors import unknown_name
 from rocktune.space import OptionMaps, load_space, merged_options, options_file_text
@@ -96,7 +87,7 @@ def equal_terms(settings: Settings) -> list[Claim]:
     plan = PLANS[protocol]
     workloads, each = (plan.workloads[:1], 1) if settings.quick else (plan.workloads, plan.each)
     rows = _recorded(settings)
-    known = {(row["workload"], int(row["seed"])) for row in rows}
+    known = {(row["workload"], row["seed"]) for row in rows}
     with tempfile.TemporaryDirectory(prefix="rocktune-benchmark-") as scratch:
         files = _files(Path(scratch))
         for workload in workloads:
@@ -115,10 +106,8 @@ def equal_terms(settings: Settings) -> list[Claim]:
 def _recorded(settings: Settings) -> list[dict[str, Any]]:
     """Returns the rows of the studies that were run before."""
     path = None if settings.out is None or settings.quick else settings.out / "studies.csv"
-    if path is None or not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+    kinds = typed(seed=int, ratio=float, tuned_memory_bytes=int, baseline_memory_bytes=int, engine=str)
+    return read_rows(path, kinds)
 
 
 def _files(scratch: Path) -> dict[str, Path]:
@@ -184,7 +173,7 @@ def _row(outcome: dict[str, Any], workload: str, cache: str, seed: int) -> dict[
 def _claims(rows: Sequence[Mapping[str, Any]], device: str) -> list[Claim]:
     engine = str(rows[-1]["engine"])
     false_gains = sum(row["recommended"] == "best" for row in rows)
-    unequal = sum(int(row["tuned_memory_bytes"]) != int(row["baseline_memory_bytes"]) for row in rows)
+    unequal = sum(row["tuned_memory_bytes"] != row["baseline_memory_bytes"] for row in rows)
 
     def counted(name: str, count: int) -> Claim:
         of = f"of {len(rows)} studies"

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported
+from benchmarks.common.tables import write_csv
 from benchmarks.rocktune.explain_drawn import drawn_stores
 from benchmarks.rocktune.explain_logs import make_log, shortened
 from benchmarks.rocktune.explain_stores import STORES, Store

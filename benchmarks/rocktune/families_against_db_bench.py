@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.rocktune.runner_against_db_bench import (
     CACHE_BYTES,
     KEYS,

@@ -3,7 +3,6 @@
 Needs `ldb`, which makes the store, and root, to mount the small file system that becomes full.
 """
 
-import csv
 import errno
 import json
 import os
@@ -20,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported
 from benchmarks.common.stores import FAMILIES, files_of, made_store
+from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune.engine import OptionsChecker, find_worker
 from rocktune.errors import UserError
 
@@ -38,7 +38,6 @@ CHANGES = {
 MARKER = "ROCKTUNE_MIGRATION"
 _CANCELLED_STATUS = 130
 _POLL_S = 0.01
-_ROWS = "changes.csv"
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,8 @@ def killed_migrations(settings: Settings) -> list[Claim]:
     entries = 3000 if quick else int(settings.extra["entries"])
     kills, changes = (2, list(CHANGES)[:1]) if quick else (int(settings.extra["kills"]), list(CHANGES))
     moments = random.Random(settings.seed)
-    rows = _earlier(settings)
+    kept = None if settings.out is None else settings.out / "changes.csv"
+    rows = read_rows(kept, typed(kills=int, last_s=float, is_whole=bool, source_is_untouched=bool))
     with tempfile.TemporaryDirectory(prefix="rocktune-migrations-") as folder:
         directory = Path(folder)
         store = made_store(directory / "db", entries, value_bytes=1000)
@@ -149,31 +149,14 @@ def killed_migrations(settings: Settings) -> list[Claim]:
             found = migration.killed_often(kills, moments, longest_s)
             rows.append(_row(change, kills, migration, found, expected, files_of(store) == before))
             settings.say(str(rows[-1]))
-            if settings.out is not None:
-                write_csv(settings.out / _ROWS, rows)
+            if kept is not None:
+                write_csv(kept, rows)
         shutil.rmtree(directory / "copy", ignore_errors=True)
         cancelled = _cancelled(store, directory, whole.seconds / 3, expected)
         shutil.rmtree(directory / "copy")
         filled = None if os.geteuid() else _filled(store, directory, expected)
         untouched = files_of(store) == before
     return _claims(rows, {"cancelled": cancelled, "disk_full": filled}, untouched, whole.seconds, expected)
-
-
-def _earlier(settings: Settings) -> list[dict[str, Any]]:
-    """Returns the rows of an interrupted benchmark."""
-    if settings.out is None or not (settings.out / _ROWS).exists():
-        return []
-    with (settings.out / _ROWS).open(newline="") as file:
-        return [
-            {
-                "change": row["change"],
-                "kills": int(row["kills"]),
-                "last_s": float(row["last_s"]),
-                "is_whole": row["is_whole"] == "True",
-                "source_is_untouched": row["source_is_untouched"] == "True",
-            }
-            for row in csv.DictReader(file)
-        ]
 
 
 def _row(

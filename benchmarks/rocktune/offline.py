@@ -5,7 +5,6 @@ configurations; its held-out rank correlation is reported. A search is judged by
 the default constraints, as a share of the best of all searches of that table.
 """
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +26,10 @@ from benchmarks.common.claims import (
     mean_interval,
     reported,
     spearman_interval,
-    write_csv,
 )
 from benchmarks.common.emulated import Emulated, held_out
 from benchmarks.common.searching import Row, kept_figure, measured_search, tuner_of
+from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune.errors import UserError
 from rocktune.study.proving import bounds
 from rocktune.table import read_table
@@ -119,14 +118,8 @@ def _best(count: int) -> str:
 def _kept(settings: Settings) -> list[Row]:
     """Returns the searches that are recorded already."""
     path = None if settings.out is None else settings.out / "searches.csv"
-    if path is None or not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return [
-            {"table": row["table"], "tuner": row["tuner"], "seed": int(row["seed"])}
-            | {_best(count): float(row[_best(count)]) for count in CHECKPOINTS}
-            for row in csv.DictReader(file)
-        ]
+    figures = dict.fromkeys(map(_best, CHECKPOINTS), float)
+    return read_rows(path, typed(table=str, tuner=str, seed=int, **figures))
 
 
 def _keep(settings: Settings, rows: Sequence[Row]) -> None:

@@ -14,9 +14,9 @@ from benchmarks.common.claims import (
     main,
     median_spread,
     reported,
-    write_csv,
 )
 from benchmarks.common.programs import find_program, json_of
+from benchmarks.common.tables import write_csv
 
 PROGRAM = "options_watcher_bench"
 SOURCE = "options that change under load"

@@ -8,7 +8,6 @@ A check at scale 1 takes a night. With `--data` and `--out` a call goes on with 
 and ends within `--hours`; a kill loses one chunk. Disk use is bounded and printed first.
 """
 
-import csv
 import json
 import shutil
 import tempfile
@@ -29,6 +28,7 @@ from benchmarks.common.claims import (
     reported,
 )
 from benchmarks.common.evidence import EVIDENCE
+from benchmarks.common.tables import read_rows, typed
 from benchmarks.rocktune.outside_chunks import LOAD, Chunk, Conditions, Record, Step, plan
 from benchmarks.rocktune.outside_stores import SETTINGS, opened, workload_of
 from benchmarks.rocktune.what_lasts import CONFIGURATIONS
@@ -140,14 +140,11 @@ def steady_claim(setting: str, rival: str, baseline: str, runs: Path) -> Iterato
         baseline: the configuration that it is compared with.
         runs: table of the benchmark what_lasts; its claims lie in the directory above, or with it.
     """
-    if not runs.exists():
-        return
-    with runs.open(newline="") as file:
-        steady = {
-            (row["configuration"], row["replicate"]): float(row["steady_ops_s"])
-            for row in csv.DictReader(file)
-            if row["setting"] == SETTINGS[setting]
-        }
+    steady = {
+        (row["configuration"], row["replicate"]): row["steady_ops_s"]
+        for row in read_rows(runs, typed(steady_ops_s=float), advice="restore the file")
+        if row["setting"] == SETTINGS[setting]
+    }
     ratios = [
         figure / steady[baseline, replicate]
         for (name, replicate), figure in steady.items()

@@ -1,16 +1,15 @@
 """Chunks of the outside check: their order, the figures that db_bench prints for them, and their record."""
 
-import csv
 import gzip
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import write_csv
+from benchmarks.common.tables import read_rows, record_of, write_csv
 from rocktune.engine.db_bench.output import parse_output
 from rocktune.errors import UserError
 
@@ -192,16 +191,7 @@ class Record:
             UserError: chunks.csv does not have this program's columns.
         """
         self._directory = directory
-        self.chunks: list[Chunk] = []
-        path = None if directory is None else directory / "chunks.csv"
-        if path is not None and path.exists():
-            with path.open(newline="") as file:
-                try:
-                    self.chunks = [_chunk(row) for row in csv.DictReader(file)]
-                except (KeyError, TypeError, ValueError):
-                    raise UserError(
-                        f"{path}: line {len(self.chunks) + 2} is not a chunk's; name a new --out"
-                    ) from None
+        self.chunks = read_rows(None if directory is None else directory / "chunks.csv", _chunk)
 
     def remaining(self, steps: Sequence[Step], conditions: Conditions) -> Sequence[Step]:
         """Returns the steps that are not measured yet.
@@ -234,9 +224,7 @@ class Record:
             with gzip.open(self._directory / "series.jsonl.gz", "at") as file:
                 line = asdict(chunk.step) | {"operations_per_s": list(chunk.operations)}
                 file.write(json.dumps(line) + "\n")
-        fresh = self._directory / "chunks.csv.new"
-        write_csv(fresh, (each.row() for each in self.chunks))
-        fresh.replace(self._directory / "chunks.csv")
+        write_csv(self._directory / "chunks.csv", (each.row() for each in self.chunks))
 
     def measured(self, setting: str, configuration: str) -> list[Figures]:
         """Returns the figures of the measured chunks, in the order of their numbers."""
@@ -248,17 +236,7 @@ class Record:
         ]
 
 
-def _chunk(row: dict[str, str]) -> Chunk:
-    """Returns the chunk of a row; raises KeyError, TypeError or ValueError if it is none."""
-    step = Step(row["setting"], row["configuration"], row["phase"], int(row["number"]))
-    numbers = (int(row[name]) for name in ("scale", "seed", "part_s"))
-    conditions = Conditions(row["engine"], row["device"], *numbers)
-    figures = Figures(
-        ops_s=float(row["ops_s"]),
-        read_us_p99=float(row["read_us_p99"]),
-        write_us_p99=float(row["write_us_p99"]),
-        write_amplification=float(row["write_amplification"]),
-        db_bytes=int(row["db_bytes"]),
-        processors=float(row["processors"]),
-    )
-    return Chunk(step, conditions, figures, float(row["seconds"]))
+def _chunk(row: Mapping[str, str]) -> Chunk:
+    """Returns the chunk of a row; raises KeyError or ValueError if it is none."""
+    step, conditions = record_of(Step)(row), record_of(Conditions)(row)
+    return Chunk(step, conditions, record_of(Figures)(row), float(row["seconds"]))

@@ -7,16 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from benchmarks.common.claims import (
-    Claim,
-    Measured,
-    Settings,
-    decided,
-    main,
-    mean_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Measured, Settings, decided, main, mean_interval, reported
+from benchmarks.common.tables import write_csv
 from rocktune.objective import objective_named
 from rocktune.study import VerificationSettings
 from rocktune.study.proving.latencies import Latencies

@@ -19,8 +19,8 @@ from benchmarks.common.claims import (
     main,
     median_spread,
     reported,
-    write_csv,
 )
+from benchmarks.common.tables import write_csv
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.study import Observer, SweepSpec, make_request, resolve_sweep, run_sweep

@@ -1,16 +1,8 @@
 """Measures how well a run repeats, and whether pausing changes it."""
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    decided,
-    main,
-    ratio_interval,
-    reported,
-    spread_interval,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported, spread_interval
 from benchmarks.common.measuring import WRITE_HEAVY, embedded_engine, experiment_of, measure
+from benchmarks.common.tables import write_csv
 
 DEVICE = "ssd-100mb"
 SOURCE = "repeatability"

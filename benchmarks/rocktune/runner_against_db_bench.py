@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from rocktune.device import load_device
 from rocktune.engine.local.bases import clone_store
 from rocktune.engine.worker import WorkerProcess, find_worker

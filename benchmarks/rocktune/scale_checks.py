@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import ROOT, Claim, Measured, Settings, main, reported, write_csv
+from benchmarks.common.claims import ROOT, Claim, Measured, Settings, main, reported
 from benchmarks.common.measuring import WRITE_HEAVY, Teller, embedded_engine
+from benchmarks.common.tables import write_csv
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.outcome import ScaleCheck
 from rocktune.study import (

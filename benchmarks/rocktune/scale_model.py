@@ -5,11 +5,8 @@ few are run again with different random numbers and compared by the mean of thes
 interrupted sweep continues where its runs.csv ends.
 """
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +20,6 @@ from benchmarks.common.claims import (
     ratio_interval,
     reported,
     spearman_interval,
-    write_csv,
 )
 from benchmarks.common.measuring import (
     PRELOADED,
@@ -33,6 +29,7 @@ from benchmarks.common.measuring import (
     experiment_of,
     measure,
 )
+from benchmarks.common.tables import Row, read_rows, typed, write_csv
 from rocktune.engine import EmbeddedEngine, RunFailed
 from rocktune.trial import Configuration
 
@@ -59,6 +56,8 @@ FIGURES = {"throughput_ops_s": 1, "read_latency_us_p99": -1, "write_amplificatio
 
 Key = tuple[str, int, int, int]
 """Workload, number of the configuration, scale, replicate (0 in the sweep, then the fresh runs)."""
+KEY = ("workload", "configuration", "scale", "replicate")
+"""The columns of a key."""
 
 
 class Runs:
@@ -68,7 +67,12 @@ class Runs:
         self._settings = settings
         self._engine = engine
         self._path = settings.out / "runs.csv" if settings.out is not None else None
-        self._rows = _recorded(self._path) if self._path is not None else {}
+        # Knobs are kept as they are written.
+        kinds = typed(str, configuration=int, scale=int, replicate=int, **dict.fromkeys(FIGURES, float))
+        self._rows: dict[Key, Row] = {
+            (row["workload"], row["configuration"], row["scale"], row["replicate"]): row
+            for row in read_rows(self._path, kinds)
+        }
 
     def figures(self, key: Key, configuration: Configuration) -> Mapping[str, float]:
         """Returns a run's figures, NaN if it failed."""
@@ -81,23 +85,11 @@ class Runs:
                 found = measure(self._engine, experiment, configuration, seed, (seconds,)).figures
             except RunFailed as failure:
                 self._settings.say(f"configuration {index}, scale 1/{scale}: {failure}")
-            names = ("workload", "configuration", "scale", "replicate")
             figures = {name: found.get(name, math.nan) for name in FIGURES}
-            self._rows[key] = dict(zip(names, key, strict=True)) | figures | dict(configuration)
+            self._rows[key] = dict(zip(KEY, key, strict=True)) | figures | dict(configuration)
             if self._path is not None:
                 write_csv(self._path, self._rows.values())
-        return {name: float(self._rows[key][name]) for name in FIGURES}
-
-
-def _recorded(path: Path) -> dict[Key, dict[str, Any]]:
-    if not path.exists():
-        return {}
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {
-        (row["workload"], int(row["configuration"]), int(row["scale"]), int(row["replicate"])): row
-        for row in rows
-    }
+        return {name: self._rows[key][name] for name in FIGURES}
 
 
 class Comparison:

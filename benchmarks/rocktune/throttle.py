@@ -14,9 +14,9 @@ from benchmarks.common.claims import (
     median_spread,
     ratio_interval,
     reported,
-    write_csv,
 )
 from benchmarks.common.programs import find_program, json_of
+from benchmarks.common.tables import write_csv
 
 PROGRAM = "device_bench"
 SOURCE = "throttled file system"

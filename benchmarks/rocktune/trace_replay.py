@@ -11,17 +11,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.common.claims import (
-    Claim,
-    Settings,
-    decided,
-    main,
-    mean_interval,
-    ratio_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, import_trace
 from rocktune.space import load_space

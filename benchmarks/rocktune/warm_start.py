@@ -1,14 +1,14 @@
 """Warm starts on recorded tables: each table left out in turn, with the others as earlier studies."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common.claims import ROOT, Claim, Measured, Settings, decided, main, reported, write_csv
+from benchmarks.common.claims import ROOT, Claim, Measured, Settings, decided, main, reported
 from benchmarks.common.emulated import Emulated
-from benchmarks.common.searching import Row, measured_search, tuner_of
+from benchmarks.common.searching import measured_search, tuner_of
+from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune.errors import UserError
 from rocktune.study import seeds_of
 from rocktune.study.specs.tried import Tried
@@ -36,7 +36,8 @@ def warm_start(settings: Settings) -> list[Claim]:
     tables = [Emulated(path, runs, **request) for path in (paths[:2] if settings.quick else paths)]
     earlier = [each.earlier() for each in tables]
     claims: list[Claim] = []
-    rows = _kept(settings)
+    kept = None if settings.out is None else settings.out / "searches.csv"
+    rows = read_rows(kept, typed(int, table=str))
     for table, own in zip(tables, earlier, strict=True):
         field = table.problem.objective.primary
         best = max(result.figure(field) for result in own.results)
@@ -49,24 +50,12 @@ def warm_start(settings: Settings) -> list[Claim]:
                 cold, warm = (_runs_until(table, tried, seed, best) for tried in ((), seeded))
                 row = {**key, "cold": cold, "warm": warm}
                 rows.append(row)
-                if settings.out is not None:
-                    write_csv(settings.out / "searches.csv", rows)
-            pairs.append((int(row["cold"]), int(row["warm"])))
+                if kept is not None:
+                    write_csv(kept, rows)
+            pairs.append((row["cold"], row["warm"]))
             settings.say(f"{own.name}, seed {seed}: {pairs[-1][0]} runs cold, {pairs[-1][1]} warm")
         claims += _claims(table, own, pairs, len(seeded))
     return claims
-
-
-def _kept(settings: Settings) -> list[Row]:
-    """Returns the pairs of searches that are recorded already."""
-    path = None if settings.out is None else settings.out / "searches.csv"
-    if path is None or not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return [
-            {name: value if name == "table" else int(value) for name, value in row.items()}
-            for row in csv.DictReader(file)
-        ]
 
 
 def _runs_until(table: Emulated, tried: Sequence[Tried], seed: int, best: float) -> int:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from benchmarks.common.claims import Claim, Settings, main, write_csv
+from benchmarks.common.claims import Claim, Settings, main
+from benchmarks.common.tables import write_csv
 from benchmarks.common.watched import ServedStore, Watch, environment, journal_of, served, succeed, watching
 from benchmarks.rocktune.watched_journal import Seen, Study, claims_of, has_ended, steps_of, study_of
 from rocktune import api

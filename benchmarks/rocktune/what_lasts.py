@@ -3,7 +3,6 @@
 With `--out` an interrupted measurement continues where its runs.csv ends.
 """
 
-import csv
 import itertools
 import math
 import tomllib
@@ -21,9 +20,9 @@ from benchmarks.common.claims import (
     main,
     ratio_interval,
     reported,
-    write_csv,
 )
 from benchmarks.common.measuring import PRELOADED, WRITE_HEAVY, embedded_engine, experiment_of
+from benchmarks.common.tables import Row, read_rows, typed, write_csv
 from rocktune.engine import EmbeddedEngine, RunFailed
 from rocktune.engine.steadiness import LIMIT_FULL_SIZE_S, STEP_FULL_SIZE_S, Steadiness, Step
 from rocktune.trial import Configuration, Experiment, OptionMaps
@@ -39,6 +38,8 @@ CONFIGURATIONS: dict[str, dict[str, str]] = tomllib.loads(
 
 Key = tuple[str, str, int]
 """Setting, configuration, replicate."""
+KEY = ("setting", "configuration", "replicate")
+"""The columns of a key."""
 
 
 def options_of(name: str, experiment: Experiment) -> OptionMaps:
@@ -56,11 +57,13 @@ class Runs:
         self._settings = settings
         self._engine = engine
         self._path = None if settings.out is None else settings.out / "runs.csv"
-        self._rows: dict[Key, dict[str, Any]] = {}
-        if self._path is not None and self._path.exists():
-            with self._path.open(newline="") as file:
-                for row in csv.DictReader(file):
-                    self._rows[row["setting"], row["configuration"], int(row["replicate"])] = row
+        kinds = typed(
+            float, setting=str, configuration=str, replicate=int, steady=int, steady_at_s=int, changes=str
+        )
+        self._rows: dict[Key, Row] = {
+            (row["setting"], row["configuration"], row["replicate"]): row
+            for row in read_rows(self._path, kinds)
+        }
 
     def measure(self, key: Key) -> None:
         """Measures a run unless it is recorded."""
@@ -71,7 +74,7 @@ class Runs:
         except RunFailed as failure:
             self._settings.say(f"{key}: {failure}")
             return
-        self._rows[key] = dict(zip(("setting", "configuration", "replicate"), key, strict=True)) | figures
+        self._rows[key] = dict(zip(KEY, key, strict=True)) | figures
         self._settings.say(f"{key}: {figures}")
         if self._path is not None:
             write_csv(self._path, self._rows.values())
@@ -84,7 +87,7 @@ class Runs:
     def figures(self, setting: str, configuration: str, figure: str) -> list[float]:
         """Returns a figure of each replicate."""
         keys = sorted(key for key in self._rows if key[:2] == (setting, configuration))
-        return [float(self._rows[key][figure]) for key in keys]
+        return [self._rows[key][figure] for key in keys]
 
     def _experiment(self, key: Key, all_keys: bool) -> Experiment:
         setting, configuration, replicate = key

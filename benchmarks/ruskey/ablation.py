@@ -4,13 +4,10 @@ Five sessions in turn on a modelled store of the paper's size, in three lengths.
 changes no result, because nothing is timed but the controllers' decisions.
 """
 
-import csv
-import fcntl
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +15,7 @@ from scipy.stats import rankdata
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, bars, write_figure
+from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.flsm.shared import ENTRY_BYTES
 from benchmarks.ruskey.driver import SIZE_RATIO, costs_of, served
 from benchmarks.ruskey.dynamic import GREEDY, PAPER_RANK, RANKED, SESSION_NAMES
@@ -134,7 +132,7 @@ def ablation(settings: Settings) -> list[Claim]:
     path = None if settings.out is None else settings.out / DATA
     if settings.out is not None:
         check_flags(settings.out, settings)
-    sessions = [] if path is None else _read(path)
+    sessions = read_rows(path, record_of(Session))
     known = {session.drive for session in sessions}
     for seed in range(settings.seed, settings.seed + repeats):
         for drive in ((seed, missions, name) for name in controllers for missions in lengths):
@@ -143,8 +141,7 @@ def ablation(settings: Settings) -> list[Claim]:
             own = list(_driven(costs, *drive))
             settings.say(f"{drive}: {sum(session.seconds for session in own):.0f} s")
             sessions += own
-            if path is not None:
-                _append(path, own)
+            append_rows(path, own)
     totals = {missions: _totals(sessions, controllers, missions) for missions in lengths}
     _write_figure(settings, totals)
     return [claim for missions in lengths for claim in _claims(totals[missions], sessions, missions)]
@@ -201,27 +198,6 @@ def _session(seed: int, name: str, number: int, done: Sequence[DrivenMission]) -
         done[-1].policies[0],
         round(float(np.mean([mission.learner_ms for mission in done])), 3),
     )
-
-
-def _read(path: Path) -> list[Session]:
-    """Returns the sessions of whole drives in the data."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return [
-            Session(**{name: Session.__annotations__[name](value) for name, value in row.items()})
-            for row in csv.DictReader(file)
-        ]
-
-
-def _append(path: Path, own: Sequence[Session]) -> None:
-    """Appends a drive to a table that other processes may append to as well."""
-    with path.open("a", newline="") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        writer = csv.DictWriter(file, fieldnames=list(asdict(own[0])))
-        if path.stat().st_size == 0:
-            writer.writeheader()
-        writer.writerows(map(asdict, own))
 
 
 def _totals(sessions: Sequence[Session], controllers: Sequence[str], missions: int) -> Totals:

@@ -20,11 +20,9 @@ of other capacities are filled otherwise. So a candidate gets the `bits_per_key`
 bits in the mean. Lookups ask for absent keys in uniform order.
 """
 
-import csv
-import fcntl
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,6 +34,7 @@ from benchmarks.common.claims import (
     ratio_interval,
     reported,
 )
+from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.ruskey.driver import costs_of
 from benchmarks.ruskey.equal_memory import CANDIDATES, K_ALONE, STEP, Row, Stores
 from benchmarks.ruskey.shared import check_flags
@@ -105,15 +104,9 @@ class _Known:
 
     def __init__(self, settings: Settings) -> None:
         self._path = None if settings.out is None else settings.out / DATA
-        self._rows: list[Row] = []
         if settings.out is not None:
             check_flags(settings.out, settings)
-        if self._path is not None and self._path.exists():
-            with self._path.open(newline="") as file:
-                self._rows = [
-                    Row(**{name: Row.__annotations__[name](value) for name, value in row.items()})
-                    for row in csv.DictReader(file)
-                ]
+        self._rows = read_rows(self._path, record_of(Row))
 
     def rows(self, stores: Stores, seed: int, candidate: str) -> list[Row]:
         """Returns the sessions of a drive; an empty list if it was not made."""
@@ -122,14 +115,7 @@ class _Known:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Appends a drive."""
-        if self._path is None:
-            return
-        with self._path.open("a", newline="") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            writer = csv.DictWriter(file, fieldnames=list(asdict(rows[0])))
-            if self._path.stat().st_size == 0:
-                writer.writeheader()
-            writer.writerows(map(asdict, rows))
+        append_rows(self._path, rows)
 
 
 def _claims(seconds: Seconds, missions: int) -> list[Claim]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import Claim, Settings, main, mean_interval, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, main, mean_interval, reported
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from benchmarks.ruskey.driver import ON_A_STORE, costs_of, served
 from rocktune.online.control import Controller, Decision, Mission, Static
 from rocktune.online.modelled import ModelledStore, StoreCosts

@@ -8,8 +8,9 @@ and allocations are those of the thread that calls get and put, with and without
 import tempfile
 from typing import Any
 
-from benchmarks.common.claims import ROOT, Claim, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.common.claims import ROOT, Claim, Settings, decided, exactly, main, reported
 from benchmarks.common.programs import find_program, json_of
+from benchmarks.common.tables import write_csv
 
 PROGRAM = "adaptive_serving_bench"
 SOURCE = "the cost controller in a program"

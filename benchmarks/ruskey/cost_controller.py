@@ -6,7 +6,6 @@ Where PyTorch is missing, `--lerp recorded` drives the cost controller in the pa
 the same seeds on which `benchmarks.ruskey.ablation` drove Lerp.
 """
 
-import csv
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -23,8 +22,8 @@ from benchmarks.common.claims import (
     mean_interval,
     ratio_interval,
     reported,
-    write_csv,
 )
+from benchmarks.common.tables import read_rows, typed, write_csv
 from benchmarks.flsm.shared import ENTRY_BYTES
 from benchmarks.ruskey.driver import costs_of, served
 from benchmarks.ruskey.dynamic import SESSION_NAMES
@@ -124,10 +123,9 @@ def over_recorded_lerp(
 ) -> Claim:
     """Returns the cost controller's time over that of Lerp's recorded drives, both in the paper's order."""
     lerp: dict[int, float] = defaultdict(float)
-    with RECORDED.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["controller"] == LERP and int(row["missions"]) == missions:
-                lerp[int(row["seed"])] += float(row["seconds"])
+    for row in read_rows(RECORDED, typed(seed=int, missions=int, seconds=float), advice="restore the file"):
+        if (row["controller"], row["missions"]) == (LERP, missions):
+            lerp[row["seed"]] += row["seconds"]
     if not lerp:
         raise UserError(f"--lerp recorded: {RECORDED.name} has no sessions of {missions} missions")
     # The ablation's seeds follow one another, as those of turns do.

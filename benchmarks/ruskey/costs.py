@@ -8,8 +8,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from benchmarks.common.claims import Claim, Measured, Settings, exactly, main, reported, write_csv
+from benchmarks.common.claims import Claim, Measured, Settings, exactly, main, reported
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import ENTRY_BYTES, Where, buffer_at, decided_at
 from benchmarks.ruskey.driver import SIZE_RATIO, STORE_FLAGS, Driver, setting_of
 from rocktune.online.control.mission import Mission
@@ -60,7 +61,7 @@ def costs(settings: Settings) -> list[Claim]:
     if settings.out is not None:
         settings.out.mkdir(parents=True, exist_ok=True)
         (settings.out / "costs.json").write_text(json.dumps(asdict(found), indent=1) + "\n", "utf-8")
-        write_csv(settings.out / "latencies.csv", [asdict(row) for row in rows])
+        write_csv(settings.out / "latencies.csv", rows)
     found_costs = [
         reported(name, SOURCE, "s; of the noise, of a logarithm", exactly(value), **asdict(where))
         for name, value in asdict(found).items()

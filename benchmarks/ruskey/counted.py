@@ -1,12 +1,7 @@
-"""Counted work of sessions on a store, its price in seconds of a device and of a processor, and its table."""
+"""Counted work of sessions on a store, and its price in seconds of a device and of a processor."""
 
-import csv
-import fcntl
-import io
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -82,29 +77,6 @@ class SessionWork:
             policies=served[-1].policies,
         )
 
-    @classmethod
-    def from_row(cls, row: Mapping[str, str]) -> Self:
-        """Returns the record that `row` has written."""
-        own: dict[str, object] = {}
-        for field in fields(cls):
-            text = row[field.name]
-            if field.type is str:
-                own[field.name] = text
-            elif field.type in (int, float):
-                own[field.name] = field.type(text)
-            else:
-                own[field.name] = tuple(map(int, text.split()))
-        return cls(**own)  # type: ignore[arg-type]
-
-    @property
-    def row(self) -> dict[str, object]:
-        """Returns the record as a row of a table."""
-        values = asdict(self)
-        return {
-            name: " ".join(map(str, value)) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
-
     def device_s(self, device: DeviceSpec) -> float:
         """Returns the seconds for which the session's I/O occupies a device, one I/O after the other."""
         return sum(self._device_s(device, cause) for cause in CAUSES)
@@ -163,25 +135,3 @@ def prices_of(sessions: Sequence[SessionWork], device: DeviceSpec) -> StoreCosts
         compaction_s_per_byte=float(byte_s + sum(each.merging_s(device) for each in sessions) / moved),
         noise=0.0,
     )
-
-
-def add_rows(path: Path, sessions: Iterable[SessionWork]) -> None:
-    """Appends the sessions of a drive to a table that other processes may append to as well."""
-    rows = [each.row for each in sessions]
-    with path.open("a", newline="", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]))
-        if os.fstat(file.fileno()).st_size == 0:
-            writer.writeheader()
-        writer.writerows(rows)
-        file.write(text.getvalue())
-
-
-def read_rows(path: Path) -> list[SessionWork]:
-    """Returns the sessions of a table; nothing if there is none."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        return [SessionWork.from_row(row) for row in csv.DictReader(file)]

@@ -12,17 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.claims import (
-    ROOT,
-    Claim,
-    Settings,
-    decided,
-    exactly,
-    main,
-    mean_interval,
-    reported,
-    write_csv,
-)
+from benchmarks.common.claims import ROOT, Claim, Settings, decided, exactly, main, mean_interval, reported
+from benchmarks.common.tables import write_csv
 from benchmarks.ruskey.pendulum import ACTIONS, EPISODE_STEPS, STATES, Pendulum
 from rocktune.errors import UserError
 

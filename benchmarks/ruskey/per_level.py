@@ -4,15 +4,14 @@ The workload is half lookups, and the filters are Monkey's. A controller first h
 Then `--measured` missions are measured, by default the paper's 25 million operations.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, bars, write_figure
+from benchmarks.common.tables import append_rows, read_rows, typed
 from benchmarks.flsm.shared import Where
 from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
 from benchmarks.ruskey.shared import LEARNED, check_flags
@@ -41,7 +40,7 @@ def per_level(settings: Settings) -> list[Claim]:
     path = None if settings.out is None else settings.out / DATA
     if settings.out is not None:
         check_flags(settings.out, settings)
-    rows = [] if path is None else _read(path)
+    rows: list[Row] = [*read_rows(path, typed(float, controller=str, seed=int, level=int, policy=int))]
     known = {(row["seed"], row["controller"]) for row in rows}
     with driver_of(settings, setting_of(settings, "monkey")) as driver:
         for seed in range(settings.seed, settings.seed + repeats):
@@ -52,8 +51,7 @@ def per_level(settings: Settings) -> list[Claim]:
                 own = list(_levels(seed, controller, done[-measured:]))
                 settings.say(f"seed {seed}, {controller}: {own[0]['all_us']} us an operation")
                 rows += own
-                if path is not None:
-                    _append(path, own)
+                append_rows(path, own)
         where = driver.where
     _write_figure(settings, rows, controllers)
     return _claims(rows, controllers, where)
@@ -79,25 +77,6 @@ def _row(
     times = {"all_us": all_s, "reads_us": reads_s, "merges_us": merges_s}
     rounded = {name: round(seconds * 1e6, 4) for name, seconds in times.items()}
     return {"seed": seed, "controller": controller, "level": level, "policy": policy, **rounded}
-
-
-def _read(path: Path) -> list[Row]:
-    if not path.exists():
-        return []
-    kinds = {"controller": str, "seed": int, "level": int, "policy": int}
-    with path.open(newline="") as file:
-        return [
-            {name: kinds.get(name, float)(value) for name, value in row.items()}
-            for row in csv.DictReader(file)
-        ]
-
-
-def _append(path: Path, rows: Sequence[Row]) -> None:
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        if path.stat().st_size == 0:
-            writer.writeheader()
-        writer.writerows(rows)
 
 
 def _of(rows: Sequence[Row], controller: str, level: int, figure: str = "all_us") -> list[float]:

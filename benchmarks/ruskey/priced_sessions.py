@@ -22,8 +22,9 @@ from benchmarks.common.claims import (
     reported,
 )
 from benchmarks.common.measuring import embedded_engine
+from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.flsm.shared import SIZE_RATIO, Where, buffer_at
-from benchmarks.ruskey.counted import SessionWork, add_rows, prices_of, read_rows, sessions_of
+from benchmarks.ruskey.counted import SessionWork, prices_of, sessions_of
 from benchmarks.ruskey.driver import RIVALS, Driver, Setting, is_stock
 from benchmarks.ruskey.dynamic import GREEDY, SESSION_NAMES
 from benchmarks.ruskey.priced import Priced
@@ -87,10 +88,10 @@ def driven(settings: Settings, repeats: int, names: Sequence[str], driver: Drive
     """
     table = None if settings.out is None else settings.out / "sessions.csv"
     turns: dict[int, Turn] = {}
-    if settings.out is not None and table is not None:
+    if settings.out is not None:
         check_flags(settings.out, settings)
-        for each in read_rows(table):
-            turns.setdefault(each.seed, {}).setdefault(each.drive, []).append(each)
+    for each in read_rows(table, record_of(SessionWork)):
+        turns.setdefault(each.seed, {}).setdefault(each.drive, []).append(each)
     for seed in range(settings.seed, settings.seed + repeats):
         turn = turns.setdefault(seed, {})
         for name in names:
@@ -98,8 +99,7 @@ def driven(settings: Settings, repeats: int, names: Sequence[str], driver: Drive
                 turn[name] = sessions_of(seed, name, _drive(driver, name, seed, turn))
                 cpu_s = sum(each.cpu_s for each in turn[name])
                 settings.say(f"seed {seed}, {name}: {cpu_s:.1f} s of CPU")
-                if table is not None:
-                    add_rows(table, turn[name])
+                append_rows(table, turn[name])
     whole = [turn for _, turn in sorted(turns.items()) if set(names) <= set(turn)]
     if not whole:
         raise UserError(f"--repeats 0: no turn in {settings.out} has all drives; give 1 or more")

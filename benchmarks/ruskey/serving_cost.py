@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, write_csv
+from benchmarks.common.claims import Claim, Settings, main, ratio_interval
 from benchmarks.common.measuring import processors_awake
+from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import Where, decided_at
 from rocktune.online import AdaptiveStore, FlsmStore
 from rocktune.online.control import Controller, Decision, Greedy, Mission

@@ -1,9 +1,5 @@
 """Shared code of the experiments with controllers: their names, and the comparison of results."""
 
-import csv
-import fcntl
-import gzip
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from benchmarks.common.claims import Settings
+from benchmarks.common.tables import append_rows, read_rows
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission
 
@@ -110,7 +107,7 @@ def driven_turns(
     out = settings.out
     if out is not None:
         check_flags(out, settings)
-    turns: dict[int, Turn] = {} if out is None else _read_turns(out)
+    turns = {} if out is None else _read_turns(out / DRIVES)
     for seed in range(settings.seed, settings.seed + repeats):
         turn = turns.setdefault(seed, {})
         for name in names:
@@ -143,33 +140,24 @@ def check_flags(out: Path, settings: Settings) -> None:
 
 
 def _add_drive(path: Path, seed: int, name: str, missions: Sequence[Served]) -> None:
-    """Appends a drive to a table that other processes may append to as well.
-
-    Each drive is a gzip member of its own.
-    """
-    rows = [
-        {"seed": seed, "drive": name, "mission": number, **mission.row}
-        for number, mission in enumerate(missions, 1)
-    ]
-    with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]))
-        if path.stat().st_size == 0:
-            writer.writeheader()
-        writer.writerows(rows)
-        file.write(gzip.compress(text.getvalue().encode()))
+    append_rows(
+        path,
+        (
+            {"seed": seed, "drive": name, "mission": number, **mission.row}
+            for number, mission in enumerate(missions, 1)
+        ),
+    )
 
 
-def _read_turns(out: Path) -> dict[int, Turn]:
+def _read_turns(path: Path) -> dict[int, Turn]:
     turns: dict[int, Turn] = {}
-    if (out / DRIVES).exists():
-        with (out / DRIVES).open("rb") as locked, gzip.open(locked, "rt", newline="") as file:
-            fcntl.flock(locked, fcntl.LOCK_SH)
-            for row in csv.DictReader(file):
-                turn = turns.setdefault(int(row["seed"]), {})
-                turn.setdefault(row["drive"], []).append(Served.from_row(row))
+    for seed, drive, mission in read_rows(path, _mission):
+        turns.setdefault(seed, {}).setdefault(drive, []).append(mission)
     return turns
+
+
+def _mission(row: Mapping[str, str]) -> tuple[int, str, Served]:
+    return int(row["seed"]), row["drive"], Served.from_row(row)
 
 
 def latency_us(missions: Iterable[Served]) -> float:

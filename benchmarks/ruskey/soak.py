@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported, write_csv
+from benchmarks.common.claims import Claim, Settings, decided, exactly, main, reported
 from benchmarks.common.figures import Panel, lines, write_figure
+from benchmarks.common.tables import write_csv
 from rocktune.online import AdaptiveStore
 from rocktune.online.control import Controller, Decision, Greedy, Mission
 

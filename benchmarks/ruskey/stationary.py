@@ -4,16 +4,14 @@ Each session is an hour or so on a store of its own: about 3 s for a mission of 
 lookups is random, and varies from mission to mission. Other load on the machine changes no result.
 """
 
-import csv
-import fcntl
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, main, reported
+from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.ruskey.cost_controller import COST, COSTS, OPERATIONS, SIZE_RATIO, new_store
 from benchmarks.ruskey.driver import costs_of
 from benchmarks.ruskey.shared import check_flags
@@ -67,14 +65,13 @@ def stationary(settings: Settings) -> list[Claim]:
     path = None if settings.out is None else settings.out / DATA
     if settings.out is not None:
         check_flags(settings.out, settings)
-    known = {} if path is None else {session.seed: session for session in read_sessions(path)}
+    known = {session.seed: session for session in read_rows(path, record_of(Session))}
     for seed in range(settings.seed, settings.seed + repeats):
         if seed in known:
             continue
         known[seed] = _served(costs, seed, missions)
         settings.say(f"{known[seed]}")
-        if path is not None:
-            append_session(path, known[seed])
+        append_rows(path, [known[seed]])
     return claims_of([session for _, session in sorted(known.items())])
 
 
@@ -140,28 +137,6 @@ def _rate(alarms: int, missions: int) -> Measured:
     low = 0.0 if alarms == 0 else float(stats.beta.ppf(0.025, alarms, missions - alarms + 1))
     high = float(stats.beta.ppf(0.975, alarms + 1, missions - alarms))
     return Measured(alarms / missions, low, high, missions)
-
-
-def append_session(path: Path, session: Session) -> None:
-    """Appends a session to a table that other processes may append to as well."""
-    with path.open("a", newline="") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        row = asdict(session)
-        writer = csv.DictWriter(file, fieldnames=list(row))
-        if path.stat().st_size == 0:
-            writer.writeheader()
-        writer.writerow(row)
-
-
-def read_sessions(path: Path) -> Iterator[Session]:
-    """Yields the sessions of a table; of a missing one, no session."""
-    if not path.exists():
-        return
-    with path.open(newline="") as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        for row in csv.DictReader(file):
-            numbers = {name: float(text) if "." in text else int(text) for name, text in row.items()}
-            yield Session(**numbers)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -1,82 +1,17 @@
 #include "worker/session.h"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstdlib>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
+#include <thread>
 
 #include "rocktune/util/rocksdb_compat.h"
+#include "worker/session_fixture.h"
 
 namespace rocktune {
 namespace {
-
-class SessionTest : public testing::Test {
- protected:
-  SessionTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rocktune-session-XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
-    StartSession();
-    open_ = {{"command", "open"},
-             {"directory", (directory_ / "db").string()},
-             {"options", {{"cf", {{"write_buffer_size", "64K"}}}, {"table", {{"block_cache", "1M"}}}}},
-             {"workload",
-              {{"name", "test"},
-               {"keys", 1000},
-               {"threads", 2},
-               {"preload", {{"keys", 500}, {"random_order", true}}},
-               {"sessions", {{{"mix", {{"get", 0.5}, {"put", 0.5}}}}}}}},
-             {"device", {{"name", "fast"}, {"bandwidth_bytes_s", 50'000'000}}},
-             {"seed", 1},
-             {"series_interval_s", 0.01},
-             {"memory_limit_bytes", 0},
-             {"disk_limit_bytes", 0}};
-  }
-  ~SessionTest() override {
-    session_.reset();
-    std::filesystem::remove_all(directory_);
-  }
-
-  void StartSession() {
-    session_ = std::make_unique<Session>([this](const nlohmann::json& line) { Record(line); },
-                                         [this](const RunError& error) { overrun_ = error.failure(); });
-  }
-
-  // Keeps a reply. Progress is left out: its number depends on the machine's speed.
-  void Record(const nlohmann::json& line) {
-    if (line.at("event") != "progress") {
-      replies_.push_back(line);
-    }
-  }
-
-  nlohmann::json Send(const nlohmann::json& command) { return SendLine(command.dump()); }
-  // Sends a line and returns its reply.
-  nlohmann::json SendLine(const std::string& line) {
-    replies_.clear();
-    next_ = session_->Handle(line);
-    EXPECT_EQ(replies_.size(), 1u);
-    return replies_.back();
-  }
-
-  void ExpectError(const nlohmann::json& reply, const std::string& status, const std::string& part) {
-    EXPECT_EQ(reply.at("event"), "error") << reply;
-    EXPECT_EQ(reply.value("status", ""), status) << reply;
-    EXPECT_NE(reply.value("message", "").find(part), std::string::npos) << reply;
-    EXPECT_EQ(next_, Session::Next::kFailed);
-  }
-
-  std::filesystem::path directory_;
-  std::vector<nlohmann::json> replies_;
-  std::atomic<RunFailure> overrun_{RunFailure::kInvalid};
-  Session::Next next_ = Session::Next::kGoOn;
-  nlohmann::json open_;
-  std::unique_ptr<Session> session_;
-};
 
 TEST_F(SessionTest, HelloHasTheVersions) {
   const nlohmann::json hello = Session::Hello();
@@ -85,56 +20,6 @@ TEST_F(SessionTest, HelloHasTheVersions) {
   EXPECT_EQ(hello.at("rocksdb_version"), RocksDbVersion());
   EXPECT_TRUE(hello.at("assertions").is_boolean());
   EXPECT_EQ(hello.at("compressions").at(0), "kNoCompression");
-}
-
-TEST_F(SessionTest, ChecksOptionsAndCanCheckTheResult) {
-  const nlohmann::json reply =
-      Send({{"command", "check_options"}, {"options", {{"cf", {{"num_levels", "5"}}}}}});
-  EXPECT_EQ(reply.at("event"), "options");
-  EXPECT_EQ(reply.at("options").at("cf").at("num_levels"), "5");
-  EXPECT_EQ(Send({{"command", "check_options"}, {"options", reply.at("options")}}), reply);
-  EXPECT_EQ(next_, Session::Next::kGoOn);
-  ExpectError(Send({{"command", "check_options"}, {"options", {{"cf", {{"num_levels", "0x5"}}}}}}), "invalid",
-              "num_levels");
-}
-
-TEST_F(SessionTest, ChecksFieldsOfOptions) {
-  const auto universal = [](const char* size_ratio) {
-    return nlohmann::json{{"cf",
-                           {{"compaction_options_universal.size_ratio", size_ratio},
-                            {"compaction_options_universal.min_merge_width", "4"}}}};
-  };
-  const nlohmann::json reply = Send({{"command", "check_options"}, {"options", universal("50")}});
-  const std::string read = reply.at("options").at("cf").at("compaction_options_universal");
-  EXPECT_NE(read.find("size_ratio=50;"), std::string::npos) << read;
-  EXPECT_NE(read.find("min_merge_width=4;"), std::string::npos) << read;
-  ExpectError(Send({{"command", "check_options"}, {"options", universal("-1")}}), "invalid", "size_ratio");
-}
-
-TEST_F(SessionTest, ExaminesOptionsOneByOneAndOpensNothingOnDisk) {
-  const nlohmann::json given = {{"cf", {{"write_buffer_size", "1000"}, {"num_levels", "0x5"}, {"gone", "1"}}},
-                                {"db", {{"wal_dir", "/nowhere/wal"}}}};
-  const nlohmann::json reply = Send({{"command", "examine_options"}, {"options", given}});
-  ASSERT_EQ(reply.at("event"), "examined") << reply;
-  EXPECT_TRUE(reply.at("refused").at("cf").contains("gone")) << reply;
-  EXPECT_EQ(reply.at("misread").at("cf").at("num_levels"), "0");
-  EXPECT_EQ(reply.at("parsed").at("cf").at("write_buffer_size"), "1000");
-  EXPECT_EQ(reply.at("opened").at("cf").at("write_buffer_size"), "65536");
-  EXPECT_EQ(reply.at("open_error"), "");
-  ExpectError(Send({{"command", "examine_options"}, {"options", {{"governor", {{"mode", "toggle"}}}}}}),
-              "invalid", "RocksDB's own");
-}
-
-TEST_F(SessionTest, NamesTheOptionsThatAnOpenDatabaseTakes) {
-  const nlohmann::json reply = Send({{"command", "mutable_options"}});
-  ASSERT_EQ(reply.at("event"), "mutable") << reply;
-  const auto has = [&](const char* section, const char* name) {
-    return std::ranges::count(reply.at(section), nlohmann::json(name)) == 1;
-  };
-  EXPECT_TRUE(has("db", "max_background_jobs"));
-  EXPECT_TRUE(has("cf", "write_buffer_size"));
-  EXPECT_FALSE(has("cf", "num_levels"));
-  EXPECT_TRUE(reply.at("table").is_array());
 }
 
 TEST_F(SessionTest, ChangesPoliciesOfAnFlsmStoreBetweenMissions) {
@@ -209,35 +94,6 @@ TEST_F(SessionTest, LoadsAnFlsmStore) {
   EXPECT_EQ(Send({{"command", "close"}, {"keep", true}}).at("event"), "closed");
 }
 
-TEST_F(SessionTest, RefusesAnInvalidLayout) {
-  open_["options"]["flsm"] = {{"policy_1", "5"}, {"size_ratio", "4"}};
-  ExpectError(Send(open_), "invalid", "policies");
-}
-
-TEST_F(SessionTest, RefusesAnInvalidGovernor) {
-  open_["options"]["governor"] = {{"mode", "toggle"}};
-  nlohmann::json open = open_;
-  open["device"] = {{"name", "none"}};
-  ExpectError(Send(open), "invalid", "device_bytes_per_s");
-  StartSession();
-  open = open_;
-  open["options"]["db"]["rate_limiter_bytes_per_sec"] = "1000000";
-  ExpectError(Send(open), "invalid", "rate_limiter_bytes_per_sec");
-  StartSession();
-  open = open_;
-  open["options"]["governor"]["debt_runs"] = "5";
-  ExpectError(Send(open), "invalid", "debt_runs");
-  StartSession();
-  ExpectError(Send({{"command", "check_options"}, {"options", {{"governor", {{"speed", "1"}}}}}}), "invalid",
-              "'speed'");
-}
-
-TEST_F(SessionTest, RefusesAGovernorForAnFlsmStore) {
-  open_["options"]["governor"] = {{"mode", "toggle"}};
-  open_["options"]["flsm"] = {{"policy_1", "4"}, {"size_ratio", "4"}};
-  ExpectError(Send(open_), "invalid", "only leveled and universal compaction");
-}
-
 TEST_F(SessionTest, ContinuesWithAKeptStore) {
   Send(open_);
   Send({{"command", "load"}});
@@ -280,19 +136,6 @@ TEST_F(SessionTest, RefusesMalformedCommands) {
   open = open_;
   open["options"]["cf"]["comparator"] = "my.Comparator";
   ExpectError(Send(open), "invalid", "my.Comparator");
-}
-
-TEST_F(SessionTest, NamesTheOptionThatRocksDbRefuses) {
-  open_["options"]["cf"]["num_levels"] = "0";
-  open_["options"]["cf"]["compaction_style"] = "kCompactionStyleUniversal";
-  open_["options"]["db"]["unordered_write"] = "true";
-  open_["options"]["db"]["allow_concurrent_memtable_write"] = "false";
-  ExpectError(Send(open_), "invalid", "unordered_write");
-}
-
-TEST_F(SessionTest, RefusesMemoryMappedReads) {
-  open_["options"]["db"]["allow_mmap_reads"] = "true";
-  ExpectError(Send(open_), "invalid", "allow_mmap_reads");
 }
 
 TEST_F(SessionTest, AFullDeviceIsOutOfDisk) {
@@ -353,13 +196,6 @@ TEST_F(SessionTest, AnFlsmStoreHasOneFamily) {
   open_["workload"]["families"] = {{{"name", "users"}, {"keys", 1000}}};
   open_["options"]["flsm"] = {{"policy_1", "4"}, {"policy_2", "2"}, {"size_ratio", "4"}};
   ExpectError(Send(open_), "invalid", "an FLSM store has the default column family alone");
-}
-
-TEST_F(SessionTest, ChecksOptionsOfFamilies) {
-  const nlohmann::json reply = Send(
-      {{"command", "check_options"}, {"options", {{"cf", {{"num_levels", "5"}}}, {"cf:a", {{"ttl", "9"}}}}}});
-  EXPECT_EQ(reply.at("options").at("cf:a").at("num_levels"), "5");
-  EXPECT_EQ(reply.at("options").at("cf:a").at("ttl"), "9");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 """The measuring parts of Dremel's benchmarks, on an engine without stores."""
 
-import csv
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, reported
+from benchmarks.common.tables import read_rows, typed
 from benchmarks.dremel import (
     buckets,
     fusion,
@@ -36,11 +36,6 @@ def claims_of(
     return found
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open() as file:
-        return list(csv.DictReader(file))
-
-
 def test_motivation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     claims = claims_of(motivation, monkeypatch, tmp_path, configurations=11, per_feature=3)
     # Throughput is constant over the age, so ranks are kept and the start predicts the end.
@@ -52,14 +47,14 @@ def test_motivation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     poor_over = f"{WRITE_HEAVY}_figure_4d_good_over_poor_"
     assert claims[f"{poor_over}read_sstable_cost"].measured.value < 1.1
     assert claims[f"{poor_over}block_cache_hit_rate"].measured.value > 1.1
-    assert len(rows_of(tmp_path / "configurations.csv")) == 12
+    assert len(read_rows(tmp_path / "configurations.csv", typed())) == 12
 
 
 def test_tuning_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     claims = claims_of(tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY)
     assert claims[f"{WRITE_HEAVY}_dremel_over_tuning_guide"].measured.value > 1.1
     assert claims[f"{WRITE_HEAVY}_random_over_tuning_guide"].measured.value > 1.1
-    rows = rows_of(tmp_path / "recommended.csv")
+    rows = read_rows(tmp_path / "recommended.csv", typed())
     assert {row["tuner"] for row in rows} == {"dremel", "random"}
     # Nothing is recommended before each arm had its turn, 16 runs to 60 s.
     assert float(rows[0]["full_size_s"]) == pytest.approx(16 * 60)
@@ -78,7 +73,7 @@ def test_fusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ratio = claims[f"{WRITE_HEAVY}_table_3_within_over_across"]
     assert ratio.paper == 0.179
     assert ratio.measured.repeats == 4
-    assert len(rows_of(tmp_path / "arms.csv")) == 8
+    assert len(read_rows(tmp_path / "arms.csv", typed())) == 8
     assert f"{FAST}_figure_12_all_features_over_all_but_compaction_frequency" in claims
 
 
@@ -94,7 +89,9 @@ def test_halving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     achieved = claims[f"{WRITE_HEAVY}_achieved_over_best_seen"]
     assert achieved.paper == 0.908
     assert 0.9 < achieved.measured.value <= 1.0
-    trace = [row for row in rows_of(tmp_path / "ucb_trace.csv") if row["setting"] == halving.TRACED[0]]
+    trace = [
+        row for row in read_rows(tmp_path / "ucb_trace.csv", typed()) if row["setting"] == halving.TRACED[0]
+    ]
     assert [int(row["round"]) for row in trace] == [0] * 16 + [1] * 5 + [2] * 5 + [3] * 5 + [4] * 5
     # Each arm's first configuration comes once; then the arms of the highest rewards have their turn.
     assert len({row["arm"] for row in trace[:16]}) == 16

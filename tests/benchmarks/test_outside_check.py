@@ -205,7 +205,7 @@ def test_chunks_of_other_conditions_or_plans_are_refused(tmp_path: Path) -> None
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / "chunks.csv").write_text("setting,number\nwrite-heavy,0\n")
-    with pytest.raises(UserError, match=r"chunks\.csv: line 2 is not a chunk's; name a new --out"):
+    with pytest.raises(UserError, match=r"chunks\.csv: line 2: no column 'configuration'; name a new --out"):
         Record(tmp_path)
 
 

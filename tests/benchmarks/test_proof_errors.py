@@ -1,9 +1,9 @@
-import csv
 import re
 
 import numpy as np
 import pytest
 from benchmarks.common.claims import ROOT
+from benchmarks.common.tables import read_rows, typed
 from benchmarks.rocktune.proof_errors import RATIOS, share_interval, simulated
 
 
@@ -26,12 +26,12 @@ def test_the_page_has_the_figures_of_the_evidence() -> None:
         [float(cell) for cell in match[1].split("|")]
         for match in re.finditer(r"^\| (1\.[0-9.]+ \|.*) \|$", page, re.MULTILINE)
     ]
-    with (ROOT / "docs/evidence/rocktune/proof_errors/cells.csv").open() as file:
-        cells = list(csv.DictReader(file))
+    table = ROOT / "docs/evidence/rocktune/proof_errors/cells.csv"
+    cells = read_rows(table, typed(ratio=float, mean_pairs=float, better_share=float))
     expected = [
         [ratio]
-        + [float(f"{float(cell['mean_pairs']):.1f}") for cell in cells if float(cell["ratio"]) == ratio]
-        + [float(f"{float(cell['better_share']):.2f}") for cell in cells if float(cell["ratio"]) == ratio]
+        + [float(f"{cell['mean_pairs']:.1f}") for cell in cells if cell["ratio"] == ratio]
+        + [float(f"{cell['better_share']:.2f}") for cell in cells if cell["ratio"] == ratio]
         for ratio in RATIOS
     ]
     assert rows == expected

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.common.claims import Settings
+from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.ruskey import cost_controller, stationary
 from benchmarks.ruskey.stationary import Session
 
@@ -50,11 +51,10 @@ def test_a_length_without_recorded_drives_is_refused(tmp_path: Path) -> None:
 
 def test_sessions_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "sessions.csv"
-    assert list(stationary.read_sessions(path)) == []
     written = [SESSION, replace(SESSION, seed=2, seconds=1234.5)]
     for session in written:
-        stationary.append_session(path, session)
-    assert list(stationary.read_sessions(path)) == written
+        append_rows(path, [session])
+    assert read_rows(path, record_of(Session)) == written
 
 
 def test_a_rate_without_alarms_is_decided_by_the_number_of_missions() -> None:

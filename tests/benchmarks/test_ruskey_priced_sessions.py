@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.ruskey.counted import CAUSES, SessionWork, add_rows, prices_of, read_rows, sessions_of
+from benchmarks.common.tables import append_rows, read_rows, record_of
+from benchmarks.ruskey.counted import CAUSES, SessionWork, prices_of, sessions_of
 from benchmarks.ruskey.priced_sessions import turns_for
 
 from rocktune.device import DeviceSpec
@@ -57,11 +58,10 @@ def test_the_missions_of_a_session_are_added_up() -> None:
 
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     table = tmp_path / "sessions.csv"
-    assert read_rows(table) == []
     written = [work(wal=(7, 3)), replace(work(flush=(1, 2)), policies=())]
     for each in written:
-        add_rows(table, [each])
-    assert read_rows(table) == written
+        append_rows(table, [each])
+    assert read_rows(table, record_of(SessionWork)) == written
 
 
 def test_prices_are_those_of_the_device_and_of_the_processor() -> None:

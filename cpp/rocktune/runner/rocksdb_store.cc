@@ -1,13 +1,11 @@
 #include "rocktune/runner/rocksdb_store.h"
 
-#include <rocksdb/listener.h>
 #include <rocksdb/metadata.h>
 #include <rocksdb/table.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <numeric>
 #include <set>
 #include <string>
@@ -15,50 +13,12 @@
 #include <utility>
 
 #include "rocktune/runner/run_env.h"
+#include "rocktune/runner/store_listeners.h"
 #include "rocktune/util/rocksdb_compat.h"
 #include "rocktune/util/thread_role.h"
 
 namespace rocktune {
-
-// Measures the durations of compactions of level 0, in the time of the store's Env. Thread-safe.
-class Level0Listener : public rocksdb::EventListener {
- public:
-  void OnCompactionCompleted(rocksdb::DB* /*db*/, const rocksdb::CompactionJobInfo& job) override {
-    // A trivial move reports a duration of 0 and is no compaction here.
-    if (job.status.ok() && job.base_input_level == 0 && job.stats.elapsed_micros != 0) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      elapsed_ns_.Add(job.stats.elapsed_micros * 1000);
-    }
-  }
-
-  Histogram::Snapshot Elapsed() const { return elapsed_ns_.TakeSnapshot(); }
-
- private:
-  std::mutex mutex_;  // a histogram allows one writer at a time
-  Histogram elapsed_ns_;
-};
-
 namespace {
-
-// Passes background errors on, which no operation of the store may return.
-class BackgroundErrorListener : public rocksdb::EventListener {
- public:
-  explicit BackgroundErrorListener(std::function<void(const rocksdb::Status&)> on_background_error)
-      : on_background_error_(std::move(on_background_error)) {}
-
-  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* error) override {
-    on_background_error_(*error);
-  }
-
-  // The first error ends the run. Without this, Close could wait for a recovery that never ends.
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
-                            bool* auto_recovery) override {
-    *auto_recovery = false;
-  }
-
- private:
-  const std::function<void(const rocksdb::Status&)> on_background_error_;
-};
 
 std::map<std::string, uint64_t> Tickers(const rocksdb::Statistics& statistics) {
   std::map<std::string, uint64_t> tickers;
@@ -112,7 +72,7 @@ rocksdb::Status RocksDbStore::Open(const RocksDbStoreSetup& setup, std::unique_p
   options.env = opened->env_.get();
   options.statistics = opened->statistics_;
   options.listeners.push_back(NewThreadRoleListener());
-  options.listeners.push_back(std::make_shared<BackgroundErrorListener>(setup.on_background_error));
+  options.listeners.push_back(NewBackgroundErrorListener(setup.on_background_error));
   options.listeners.push_back(opened->level0_);
   // A user's options may contain the directories of a database in use.
   options.wal_dir.clear();

@@ -1,5 +1,6 @@
 """Studies that begin with what earlier ones have found."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,16 @@ def test_another_space_gets_the_nearest_configuration() -> None:
     assert seeds
     for seed in seeds:
         space_of(spec_of()).validate(Configuration(seed.configuration))
+
+
+def test_the_cheapest_of_an_earlier_study_are_taken_over_for_a_cost(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('currency = "USD"\nper_gb_hour_of_memory = 0.01\n')
+    # All take the same memory, so that the fastest is the cheapest.
+    for objective in ("cost", "0.5*cost + 0.5*throughput_ops_s"):
+        spec = spec_of(budget_s=1.875 * 40, objective=objective, prices=str(prices))
+        near = earlier("near", spec_of(budget_s=1.875 * 40))
+        assert seeds_of(spec, ENGINE, [near])[0].configuration == dict(near.results[-1].trial.configuration)
 
 
 @pytest.mark.parametrize("tuner", ["random", "auto", "dremel"])

@@ -93,6 +93,25 @@ def test_settings_of_the_block_cache_are_kept_or_said() -> None:
         assert "capacity=" not in text
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kind=hyper_clock;capacity=67108864", "kind=hyper_clock"),
+        ("kind=hyper_clock;capacity=67108864;num_shard_bits=2", "kind=hyper_clock, num_shard_bits=2"),
+    ],
+)
+def test_a_cache_of_another_kind_keeps_its_capacity(text: str, said: str) -> None:
+    def settings(target: str, cache: str) -> list[str]:
+        lines = exported(target, changed("table", block_cache=cache)).splitlines()
+        return [line for line in lines if not line.startswith(("#", "//"))]
+
+    for target in sorted(set(export_targets()) - {"db_bench", "options-file"}):
+        assert settings(target, text) == settings(target, "67108864")
+        exported_text = exported(target, changed("table", block_cache=text))
+        assert f"The block cache was measured with {said}" in exported_text
+        assert "hyper_clock;" not in exported_text
+
+
 @pytest.mark.parametrize("target", ["cpp", "db_bench", "options-file"])
 def test_option_text_that_a_format_cannot_hold_is_refused(target: str) -> None:
     with pytest.raises(UserError, match="cannot be written"):

@@ -54,6 +54,12 @@ def test_the_table_says_workload_device_space_memory_and_scale(table: Path) -> N
         ({"scale": "1/32"}, "scale: table"),
         ({"memory": "4GiB"}, "memory: table"),
         ({"options_file": "OPTIONS"}, "options_file: a table has its own baseline"),
+        ({"protocol": "steady"}, "protocol: engine 'recorded' cannot age a store"),
+        ({"rate": 100.0}, "rate: only the steady protocol has a phase at an offered rate"),
+        ({"column_family": "users"}, "column_family: a table has its own store; leave --column-family out"),
+        ({"all_families": True}, "all_families: a table has its own store"),
+        ({"block_cache": "1GiB"}, "block_cache: a table has its own store"),
+        ({"shared_cache": True}, "shared_cache: a table has its own store"),
         ({"table": None}, "table: missing; give the file"),
         ({"table": "nowhere.csv"}, "nowhere.csv: cannot be read: No such file"),
         (

@@ -82,7 +82,7 @@ def resolve(
         UserError: names the first mistake in the request.
     """
     engine = engine_spec(request)
-    protocol: Protocol = "short" if isinstance(engine, RecordedSpec) else protocol_of(request, engine)
+    protocol = protocol_of(request, engine)
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
     stated = stated_constraints(request.constraints)
@@ -234,6 +234,9 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
             raise UserError(f"{field}: table {engine.table} was measured with a different one; leave it out")
     if request.options_file is not None:
         raise UserError("options_file: a table has its own baseline; leave it out")
+    for name in ("column_family", "all_families", "block_cache", "shared_cache"):
+        if getattr(request, name) is not None:
+            raise UserError(f"{name}: a table has its own store; leave --{name.replace('_', '-')} out")
     shared = ("workload", "device", "space", "memory_bytes", "scale", "base_options")
     return {each: getattr(table, each) for each in shared} | {"engine": engine, "seed": request.seed}
 

@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-from rocktune.engine import RecordedSpec
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.outcome import Protocol
@@ -65,7 +64,7 @@ def resolve_sweep(
     engine = engine_spec(request)
     # Tables of the papers' evaluations are of stores that fill during the run.
     protocol: Protocol = "short"
-    if request.protocol is not None and not isinstance(engine, RecordedSpec):
+    if request.protocol is not None:
         protocol = protocol_of(request, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, protocol)
     full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S

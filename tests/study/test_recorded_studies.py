@@ -100,6 +100,11 @@ def test_a_study_on_a_table_ends_with_its_report(table: Path, tmp_path: Path, in
     again = api.resume("s", ledger=str(tmp_path / "l.sqlite"))
     assert isinstance(again, api.Outcome)
     assert again.to_json()["best"] == outcome["best"]
+    with pytest.raises(UserError, match=r"has only the runs of table .*t\.csv; give --scale 1/64, the scale"):
+        api.verify("s", "1", ledger=str(tmp_path / "l.sqlite"))
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "rocktune verify" not in report
+    assert "The table has no runs at full size" in report
 
 
 def test_one_configuration_is_looked_up(table: Path) -> None:

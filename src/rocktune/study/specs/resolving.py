@@ -241,6 +241,19 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
     return {each: getattr(table, each) for each in shared} | {"engine": engine, "seed": request.seed}
 
 
+def check_scale(spec: StudySpec, scale: int) -> None:
+    """Raises UserError if a study's engine cannot measure at another scale 1/`scale`."""
+    if scale == spec.scale or spec.engine.kind not in ("recorded", "command"):
+        return
+    why = "cannot scale your own program"
+    if isinstance(spec.engine, RecordedSpec):
+        why = f"has only the runs of table {spec.engine.table}"
+    raise UserError(
+        f"scale: engine '{spec.engine.kind}' {why}; give --scale {format_scale(spec.scale)}, the scale of "
+        "the study"
+    )
+
+
 def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:
     """Raises if the engine cannot run a workload on a device; nothing is run.
 

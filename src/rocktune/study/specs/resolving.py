@@ -127,7 +127,7 @@ def default_objective(protocol: Protocol) -> str:
 
 def named(name: str) -> dict[str, str]:
     """Returns the field `name` of a specification; raises UserError if it is not valid."""
-    if re.match(NAME_PATTERN, name) is None:
+    if re.fullmatch(NAME_PATTERN, name) is None:
         raise UserError(
             f"study: '{name}' is not a valid name; write up to 100 letters, digits, '-', '_' and '.', "
             "beginning with a letter or digit"

@@ -17,6 +17,9 @@ SWEEP_MEASURED_S = 180.0
 SWEEP_WARM_UP_S = 60.0
 """Seconds of warm-up at full size. The paper has a warm-up but does not state its length."""
 
+MAX_SAMPLES = 100_000
+"""Maximum number of configurations of a sample, which is also that of a space's grid."""
+
 
 @dataclass(frozen=True)
 class HowToSweep:
@@ -75,6 +78,8 @@ def resolve_sweep(
         warm_up_s = parse_seconds(how.warm_up, "warm-up", zero=True)
     if how.samples is not None and how.samples < 1:
         raise UserError(f"samples: {how.samples} is not above 0; give at least 1, or leave it out for all")
+    if how.samples is not None and how.samples > MAX_SAMPLES:
+        raise UserError(f"samples: {how.samples} is more than {MAX_SAMPLES:,}; give fewer")
     measured_s = full_size_s / time_scale if how.seconds is None else parse_seconds(how.seconds, "seconds")
     return SweepSpec(
         **conditions,

@@ -96,7 +96,8 @@ class PreparedStudy:
             open_ledger(request.ledger) as ledger,
         ):
             record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
-            directory = claim_output(ledger, record, request.out)
+            given = (request.options_file, *request.tried)
+            directory = claim_output(ledger, record, request.out, filter(None, given))
             outcome = study.continue_study(spec, measuring, ledger, record, observer)
             return write_files(ledger, record, outcome, directory)
 

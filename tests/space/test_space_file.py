@@ -188,6 +188,16 @@ def test_names() -> None:
         ("[knobs.num_levels]\nlow = 1", "num_levels: 1 is outside 2 to 32"),
         ("[knobs.num_levels]\nlow = 8\nhigh = 4", "num_levels: low 8 is above high 4"),
         ("[knobs.num_levels]\nlow = 2\nhigh = 4\ndefault = 5", "num_levels: 5 is outside 2 to 4"),
+        ("[knobs.my_option]\nsection = 'cf'\nlow = 0.0\nhigh = 1.0\nlog = true", "low 0.0 has no logarithm"),
+        (
+            "[knobs.my_option]\nsection = 'cf'\nlow = 0.0\nhigh = 4\ndefault = 'x'",
+            "my_option: 'x' is not a number",
+        ),
+        ("[knobs.my_option]\nsection = 'cf'\nlow = -8\nhigh = 4\nlog = true", "low -8 has no logarithm"),
+        (
+            "[knobs.memtable_prefix_bloom_size_ratio]\nlow = 0\nhigh = 0.1\nlog = true",
+            "memtable_prefix_bloom_size_ratio: low 0.0 has no logarithm; leave log out",
+        ),
         ("[knobs.num_levels]\nlow = 2.5", "num_levels: 2.5 is not a whole number"),
         ("[knobs.num_levels]\nlow = '0x2'", "num_levels: '0x2' is not a whole number"),
         ("[knobs.write_buffer_size]\nlow = '-1'", "write_buffer_size: '-1' is not a size"),

@@ -211,6 +211,7 @@ def test_names() -> None:
         ("[fixed]\nnum_levels = 100", "num_levels: 100 is outside 2 to 32"),
         ("level0_size_tolerance = 1", "level0_size_tolerance: 1"),
         ("memory = '1 potato'", "memory: '1 potato' is not a size"),
+        ("memory = '9999999999GiB'", "memory: 9999999999GiB is too large; give less than"),
         ("memory = '100MiB'", "a memory budget of 100MiB is too small"),
         ("[fixed]\nmax_bytes_for_level_base = '64GiB'", "its default values break a rule; rule 8"),
     ],

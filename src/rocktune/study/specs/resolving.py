@@ -20,7 +20,7 @@ from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document, with_deletes
 from rocktune.study.specs.bounds import default_constraints, stated_constraints
-from rocktune.study.specs.goals import check_robust, checked_prices
+from rocktune.study.specs.goals import check_operations, check_robust, checked_prices
 from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
@@ -86,8 +86,10 @@ def resolve(
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
     stated = stated_constraints(request.constraints)
-    prices = checked_prices(objective_named(objective, stated), request.prices, engine)
+    goals = objective_named(objective, stated)
+    prices = checked_prices(goals, request.prices, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, protocol)
+    check_operations(goals, conditions["workload"], engine)
     check_robust(request.robust, conditions["workload"], engine)
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget, protocol)
     is_part = bool(conditions["workload"].families) and conditions.get("column_family") is not None

@@ -122,6 +122,16 @@ def test_a_warm_study_measures_what_a_ledger_holds_first(tuner: str, ledger: Led
     assert outcome["recommended"] == "best"
 
 
+def test_an_outcome_of_a_newer_rocktune_does_not_hide_the_others(ledger: Ledger) -> None:
+    for name in ("newer", "usual"):
+        run(spec_of().model_copy(update={"name": name}), engine_of(response=response), ledger)
+    newer = ledger.study("newer")
+    outcome = ledger.outcome(newer)
+    assert outcome is not None
+    ledger.set_outcome(newer, {**outcome, "version": 99})
+    assert [each.name for each in earlier_of(ledger, "other")] == ["newer", "usual"]
+
+
 def test_the_study_itself_is_not_earlier(ledger: Ledger) -> None:
     run(spec_of(), engine_of(response=response), ledger)
     assert [each.name for each in earlier_of(ledger, "other")] == ["study"]

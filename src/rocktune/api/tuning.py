@@ -113,7 +113,13 @@ def prepare(study_file: str | Path | None = None, **given: Unpack[Given]) -> Pre
         UserError: a part of the request is invalid.
     """
     notes = study.replaced_fields(given, None if study_file is None else Path(study_file))
-    return PreparedStudy(*resolved_study(study_file, given), notes)
+    spec, request = resolved_study(study_file, given)
+    if request.warm_start and not any(each.study for each in spec.tried):
+        notes = (
+            *notes,
+            "Warm start: no earlier study of the ledger is similar enough, or the budget too small.",
+        )
+    return PreparedStudy(spec, request, notes)
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:

@@ -188,7 +188,10 @@ def _earlier(ledger: Ledger, record: StudyRecord) -> Earlier | None:
     results = [each.result for each in kept_trials(ledger, record) if each.phase in ("search", "sweep")]
     if not results:
         return None
-    outcome = recorded_outcome(ledger, record) if isinstance(spec, StudySpec) else None
+    outcome = None
+    # An outcome of a newer rocktune says nothing here, but the results do.
+    with suppress(UserError):
+        outcome = recorded_outcome(ledger, record) if isinstance(spec, StudySpec) else None
     proven = None
     if outcome is not None and outcome.recommended == "best" and outcome.best is not None:
         proven = outcome.best.configuration

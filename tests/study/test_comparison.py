@@ -109,6 +109,7 @@ def test_fronts_are_compared_by_their_hypervolume(given: dict[str, Any]) -> None
         ({"settings": ["zipfain"]}, "unknown workload 'zipfain': did you mean 'zipfian'"),
         ({"settings": ["nowhere.csv"]}, "nowhere.csv: cannot be read"),
         ({"seeds": 0}, "seeds: 0 must be at least 1"),
+        ({"seeds": 1_000_000}, "seeds: they make 3,000,000 studies; give fewer, for at most 10,000"),
         ({"budget": "1s"}, "budget: 1.0 s is too small for tuner 'ga'"),
     ],
 )

@@ -26,6 +26,7 @@ from rocktune.tuners.choice import parse_choice
 DEFAULT_SEEDS = 5
 _MAX_NAME = 100
 _DIGEST = 10
+_MAX_STUDIES = 10_000
 VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "pairs": 6}
 """Verification of each study by default. Ablation explains one winner but says nothing about its tuner."""
 
@@ -203,6 +204,8 @@ def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given:
             raise UserError(f"{name}: one is named twice; name each once")
     if seeds < 1:
         raise UserError(f"seeds: {seeds} must be at least 1")
+    if (count := len(tuners) * len(settings) * seeds) > _MAX_STUDIES:
+        raise UserError(f"seeds: they make {count:,} studies; give fewer, for at most {_MAX_STUDIES:,}")
     _refuse_equal_labels(settings)
     seed = given.get("seed")
     first = 1 if seed is None else seed

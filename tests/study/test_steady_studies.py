@@ -20,7 +20,7 @@ from rocktune.engine.base import Conditions, Progress
 from rocktune.ledger import Ledger
 from rocktune.outcome import Outcome
 from rocktune.report import findings, lasting
-from rocktune.study import StudyInterrupted, StudySpec, seeds, table_of
+from rocktune.study import StudyInterrupted, StudySpec, seeds
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic_engine import SyntheticEngine, no_fault
 from rocktune.trial import Configuration, Experiment
@@ -90,25 +90,6 @@ def test_a_steady_study_from_beginning_to_end(ledger: Ledger) -> None:
     assert outcome.seconds.offer == pytest.approx(12 * 3 * 1440 / 64)
     assert lasting.tail_sentence(outcome).startswith("Tail kept: at ")
     assert "sustained throughput" in findings.headline(outcome)
-
-
-def test_its_table_has_the_runs_of_the_search(ledger: Ledger) -> None:
-    """Runs on aged stores and at an offered rate are longer, and other stores."""
-    run(steady_spec(), engine_of(), ledger)
-    study = ledger.study("study")
-    records = [each for each in ledger.trials(study) if each.phase in ("search", "pick")]
-    table = table_of(ledger, study)
-    assert table.conditions.measured_s == pytest.approx(120 / 64)
-    assert {row.configuration for row in table.rows} >= {each.trial.configuration for each in records}
-
-
-def test_its_table_has_no_runs_at_another_scale(ledger: Ledger) -> None:
-    spec = spec_of()
-    run(spec, engine_of(), ledger)
-    before = table_of(ledger, ledger.study("study"))
-    verify(spec, engine_of(), ledger, 8)
-    after = table_of(ledger, ledger.study("study"))
-    assert (after.conditions, len(after.rows)) == (before.conditions, len(before.rows))
 
 
 def slow_winners(configuration: Configuration, throughput: float) -> float:

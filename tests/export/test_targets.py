@@ -62,6 +62,10 @@ def test_what_is_rocktunes_own_is_told_since_no_target_can_hold_it(target: str) 
 def test_unproven_gain_exports_the_baseline_and_says_so() -> None:
     text = export_study("options-file", STUDY, sample.undecided_outcome())
     assert "the baseline, because no gain over it was proven" in text
+    (line,) = [line for line in text.splitlines() if "Tuned against baseline" in line]
+    assert "a ratio of" in line
+    assert "not proven better at full size" in line
+    assert "times better" not in line
     assert sections(text)['[CFOptions "default"]']["write_buffer_size"] == str(64 << 20)
 
 

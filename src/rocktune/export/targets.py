@@ -189,4 +189,6 @@ def _proof(outcome: Outcome) -> str:
     interval = (
         f"95% interval {low:.3f} to {high:.3f}" if low is not None and high is not None else "no interval"
     )
-    return f"{value:.3f} times better ({interval}), proven {_where(outcome.verified_at_scale)}"
+    if outcome.recommended == "best":
+        return f"{value:.3f} times better ({interval}), proven {_where(outcome.verified_at_scale)}"
+    return f"a ratio of {value:.3f} ({interval}), not proven better {_where(outcome.verified_at_scale)}"

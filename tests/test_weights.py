@@ -34,6 +34,22 @@ def test_it_is_read_as_written() -> None:
     assert not objective_named(name).seeks_front
 
 
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("1000000", "1000000"),
+        ("123456789.5", "123456789.5"),
+        ("0.0000001", "0.0000001"),
+        ("0.333333333", "0.333333333"),
+        ("9" * 30, "1" + "0" * 30),
+    ],
+)
+def test_every_weight_is_read_as_written(given: str, written: str) -> None:
+    name = objective_named(f"{given}*throughput_ops_s + 1*read_latency_us_p99").name
+    assert name == f"{written}*throughput_ops_s + 1*read_latency_us_p99"
+    assert objective_named(name).fields == (name,)
+
+
 def test_the_ratio_is_the_weighted_geometric_mean_of_the_ratios() -> None:
     objective = objective_named(BOTH)
     better, than = result(2000.0, 80.0), result(1000.0, 100.0)

@@ -145,7 +145,7 @@ def _study(
         verification=_VERIFICATION,
         study=f"{workload}-{seed}",
         ledger=f"sqlite:///{scratch}/ledger.sqlite",
-        out=scratch / "out",
+        out=scratch / "out" / f"{workload}-{seed}",
     ).to_json()
 
 

@@ -85,7 +85,7 @@ def parse_constraint(text: str, is_default: bool = False) -> Constraint:
         is_default: see `Constraint`.
 
     Raises:
-        UserError: the text is malformed, its field is unknown, or its bound is 0.
+        UserError: the text is malformed, its field is unknown, or its bound is 0 or infinite.
     """
     match = _FORM.fullmatch(text)
     if match is None:
@@ -99,4 +99,6 @@ def parse_constraint(text: str, is_default: bool = False) -> Constraint:
     # Violations are shares of the bound, which have no meaning for a bound of 0.
     if float(number) == 0:
         raise UserError(f"constraint: '{text}' has the bound 0; bounds are above 0")
+    if math.isinf(float(number)):
+        raise UserError(f"constraint: '{text}' has a bound that no number holds; give a smaller one")
     return Constraint(field, sign == "<=", float(number), bool(unit), is_default)

@@ -3,6 +3,7 @@
 KB, MB, GB and TB mean the same as KiB, MiB, GiB and TiB: powers of 1024, as in RocksDB.
 """
 
+import math
 import re
 
 from rocktune.errors import UserError
@@ -11,6 +12,8 @@ from rocktune.errors import UserError
 _SIZE_FACTORS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SECONDS_FACTORS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 MIB = 1 << 20
+_MAX_BYTES = (1 << 62) - 1
+"""The largest size that specs and the worker's 64-bit integers hold."""
 
 
 def parse_bytes(text: str | int, what: str = "size") -> int:
@@ -21,19 +24,27 @@ def parse_bytes(text: str | int, what: str = "size") -> int:
         what: name of the quantity in the error message.
 
     Raises:
-        UserError: `text` is not a size. Negative and hexadecimal numbers are not.
+        UserError: `text` is not a size. Negative and hexadecimal numbers are not, nor those of 2^62 or more.
     """
     if isinstance(text, int):
         if text < 0:
             raise UserError(f"{what}: {text} is negative")
-        return text
+        return _held(text, text, what)
     # float() and int() alone would also accept 1e3, 0x10, 1_000, inf and nan.
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if match is None:
         raise UserError(
             f"{what}: '{text}' is not a size; write a number with an optional unit, such as 64MiB"
         )
-    return round(float(match[1]) * _SIZE_FACTORS[match[2]])
+    count = float(match[1]) * _SIZE_FACTORS[match[2]]
+    return _held(text, count if math.isinf(count) else round(count), what)
+
+
+def _held(text: str | int, count: float, what: str) -> int:
+    """Returns a number of bytes; raises UserError if it is too large."""
+    if count > _MAX_BYTES:
+        raise UserError(f"{what}: {text} is too large; give less than {format_bytes(_MAX_BYTES + 1)}")
+    return int(count)
 
 
 def format_bytes(count: float) -> str:
@@ -53,12 +64,14 @@ def parse_seconds(text: str | float, what: str = "duration", zero: bool = False)
         zero: whether 0 is accepted.
 
     Raises:
-        UserError: `text` is not a duration, or it is 0 and `zero` is false.
+        UserError: `text` is not a duration, it is 0 and `zero` is false, or it is infinite.
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?", str(text).strip().lower())
     seconds = float(match[1]) * _SECONDS_FACTORS[match[2] or ""] if match else 0.0
     if seconds <= 0 and not (zero and match):
         raise UserError(f"{what}: '{text}' is not a duration above 0; write seconds or 90s, 3m, 1h")
+    if math.isinf(seconds):
+        raise UserError(f"{what}: the duration is too long")
     return seconds
 
 

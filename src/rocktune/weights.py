@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from rocktune.errors import UserError
 
 _TERM = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*\*\s*(\w+)\s*")
@@ -32,8 +34,8 @@ class WeightedSum:
     weights: Mapping[str, float]
 
     def __str__(self) -> str:
-        """Returns the text that `parse_weighted` reads."""
-        return " + ".join(f"{weight:g}*{field}" for field, weight in self.weights.items())
+        """Returns the text that `parse_weighted` reads as an equal sum."""
+        return " + ".join(f"{_decimal(weight)}*{field}" for field, weight in self.weights.items())
 
     def score(self, figures: Mapping[str, float], directions: Mapping[str, int]) -> float:
         """Returns the exponential of the negated sum, with weights that add up to 1; larger is better.
@@ -55,11 +57,20 @@ class WeightedSum:
         return math.exp(math.fsum(terms))
 
 
+def _decimal(weight: float) -> str:
+    """Returns the shortest text of a weight that reads as the same number.
+
+    It has no exponent, whose sign would be taken for the sum's.
+    """
+    return np.format_float_positional(weight, trim="-")
+
+
 def parse_weighted(text: str) -> WeightedSum:
     """Returns the weighted sum that a text such as `0.7*throughput_ops_s + 0.3*read_latency_us_p99` states.
 
     Raises:
-        UserError: the text is malformed, a weight is 0, a figure is named twice, or there is only one.
+        UserError: the text is malformed, a weight is 0 or infinite, a figure is named twice, or there is only
+            one.
     """
     weights: dict[str, float] = {}
     for part in text.split("+"):
@@ -69,6 +80,10 @@ def parse_weighted(text: str) -> WeightedSum:
         weight, field = float(match[1]), match[2]
         if weight == 0:
             raise UserError(f"objective: {field} has the weight 0; leave it out, or give a weight above 0")
+        if math.isinf(weight):
+            raise UserError(
+                f"objective: the weight of {field} is too large; weights are relative to each other"
+            )
         if field in weights:
             raise UserError(f"objective: {field} has two weights; name each figure once")
         weights[field] = weight

@@ -39,6 +39,8 @@ def test_a_check_is_estimated_interrupted_and_resumed(engines: Engines, ledger: 
     assert api.check_ledger(ledger)["problems"] == []
     with pytest.raises(UserError, match="study 'c': a scale check has no configuration to export"):
         api.export("c", "options-file", ledger=ledger)
+    with pytest.raises(UserError, match="study 'c': a scale check has no report; 'rocktune resume'"):
+        api.report("c", ledger=ledger)
     with pytest.raises(UserError, match="study 'c': a scale check has no winner to verify"):
         api.verify("c", "1/4", ledger=ledger)
 

@@ -124,6 +124,46 @@ def test_a_directory_that_cannot_be_written_is_found_before_measuring(
     assert engines.opened[0].opened == []
 
 
+def test_a_warm_start_without_an_earlier_study_says_so(tune: Tune, ledger: str) -> None:
+    def notes(**given: Any) -> str:
+        wanted: dict[str, Any] = {"workload": "dremel-write-heavy", "tuner": "random", "scale": "1/64"}
+        wanted |= {"budget": "40s", "ledger": ledger, "study": "warm", "warm_start": True}
+        return " ".join(api.estimate(**wanted | given)["own_options_notes"])
+
+    said = "Warm start: no earlier study of the ledger is similar enough, or the budget too small."
+    assert said in notes()
+    assert said not in notes(warm_start=None)
+    tune()
+    assert "Tried: study 'mine'" in notes(protocol="steady")
+    assert said not in notes()
+
+
+def test_files_that_are_not_the_studys_own_are_not_replaced(
+    tune: Tune, engines: Engines, tmp_path: Path
+) -> None:
+    for name in ("OPTIONS", "report.html"):
+        (tmp_path / "here").mkdir(exist_ok=True)
+        (tmp_path / "here" / name).write_text("mine")
+        with pytest.raises(UserError, match=f"here: rocktune did not write its file {name} and does not"):
+            tune(out="here")
+        assert (tmp_path / "here" / name).read_text() == "mine"
+        (tmp_path / "here" / name).unlink()
+    tune(out="here")
+    with pytest.raises(UserError, match="here: it is that of study 'mine', whose files would be replaced"):
+        tune(out="here", study="other")
+    assert [len(engine.opened) > 0 for engine in engines.opened] == [False, False, True, False]
+
+
+def test_the_users_own_file_is_not_replaced_by_the_result(tune: Tune, tmp_path: Path) -> None:
+    exported = Path(tune(out="first")["options_file"]).rename(tmp_path / "OPTIONS")
+    before = exported.read_text()
+    own: dict[str, Any] = {"options_file": "OPTIONS"}
+    for study, given in (("again", own), ("once-more", {"tried": ["OPTIONS"]})):
+        with pytest.raises(UserError, match="its file OPTIONS is read by the study, which would replace it"):
+            tune(out=".", study=study, **given)
+    assert exported.read_text() == before
+
+
 def test_bad_input_writes_nothing(tune: Tune, tmp_path: Path) -> None:
     for wrong in ({"device": "x"}, {"tuner": "x"}, {"budget": "1ms"}, {"study": "a/b"}):
         with pytest.raises(UserError):

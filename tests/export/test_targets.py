@@ -62,6 +62,10 @@ def test_what_is_rocktunes_own_is_told_since_no_target_can_hold_it(target: str) 
 def test_unproven_gain_exports_the_baseline_and_says_so() -> None:
     text = export_study("options-file", STUDY, sample.undecided_outcome())
     assert "the baseline, because no gain over it was proven" in text
+    (line,) = [line for line in text.splitlines() if "Tuned against baseline" in line]
+    assert "a ratio of" in line
+    assert "not proven better at full size" in line
+    assert "times better" not in line
     assert sections(text)['[CFOptions "default"]']["write_buffer_size"] == str(64 << 20)
 
 
@@ -91,6 +95,25 @@ def test_settings_of_the_block_cache_are_kept_or_said() -> None:
         text = exported(target, cache)
         assert "The block cache was measured with num_shard_bits=2" in text
         assert "capacity=" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kind=hyper_clock;capacity=67108864", "kind=hyper_clock"),
+        ("kind=hyper_clock;capacity=67108864;num_shard_bits=2", "kind=hyper_clock, num_shard_bits=2"),
+    ],
+)
+def test_a_cache_of_another_kind_keeps_its_capacity(text: str, said: str) -> None:
+    def settings(target: str, cache: str) -> list[str]:
+        lines = exported(target, changed("table", block_cache=cache)).splitlines()
+        return [line for line in lines if not line.startswith(("#", "//"))]
+
+    for target in sorted(set(export_targets()) - {"db_bench", "options-file"}):
+        assert settings(target, text) == settings(target, "67108864")
+        exported_text = exported(target, changed("table", block_cache=text))
+        assert f"The block cache was measured with {said}" in exported_text
+        assert "hyper_clock;" not in exported_text
 
 
 @pytest.mark.parametrize("target", ["cpp", "db_bench", "options-file"])

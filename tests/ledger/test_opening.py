@@ -30,6 +30,10 @@ def open_once(path: str) -> int:
 
 
 class TestWhere:
+    @pytest.mark.parametrize("url", ["", " "])
+    def test_an_empty_url_is_not_the_users_own_ledger(self, url: str) -> None:
+        assert refusal(url) == "ledger: the URL is empty; give one, or leave it out for your own ledger"
+
     def test_the_default_is_a_file_in_the_user_s_data_directory(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -92,6 +92,26 @@ def test_headline_of_a_latency_gain_says_less() -> None:
     assert findings.headline(outcome).startswith("50% less read latency p99 than")
 
 
+@pytest.mark.parametrize(
+    ("objective", "start"),
+    [
+        ("throughput_ops_s", "More throughput than"),
+        ("read_latency_us_p99", "Less read latency p99 than"),
+        ("cost", "Less cost than"),
+        ("0.5*throughput_ops_s + 0.5*read_latency_us_p99", "Better weighted figures than"),
+    ],
+)
+def test_headline_of_a_gain_without_its_tail_has_the_figures_direction(objective: str, start: str) -> None:
+    unknown = {"value": None, "low": None, "high": None, "repeats": 0}
+    latencies = ("latency_us_p50", "latency_us_p99", "latency_us_p999", "longest_wait_us")
+    side = dict.fromkeys((*latencies, "share_below_rate"), unknown)
+    ratios = {"p99_ratio": unknown, "longest_wait_ratio": unknown}
+    limits = {"max_p99_ratio": 1.25, "max_longest_wait_ratio": 1.5, "verdict": "worse"}
+    tail = {"offered_ops_s": 9.0, "offered_share": 0.8, "best": side, "baseline": side} | ratios | limits
+    outcome = sample.outcome(objective=objective, recommended="baseline", tail=tail)
+    assert findings.headline(outcome).startswith(start)
+
+
 def test_gain_whose_interval_contains_one_is_not_proven() -> None:
     outcome = sample.undecided_outcome()
     assert not findings.is_proven(outcome)
@@ -109,6 +129,10 @@ def test_advice_names_scale_debug_build_and_failures_only_where_they_apply() -> 
     assert "debug build" in lines[1]
     assert "1 crashed" in lines[2]
     assert len(advice(sample.undecided_outcome())) == 1
+
+
+def test_without_a_winner_there_is_nothing_to_prove_again() -> None:
+    assert not any("rocktune verify" in line for line in advice(sample.unproven_outcome()))
 
 
 def test_an_idle_device_asks_for_a_larger_model() -> None:

@@ -1,5 +1,6 @@
 """Comparisons on a made-up table: paired seeds, resumable, the same results again."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,7 @@ def test_fronts_are_compared_by_their_hypervolume(given: dict[str, Any]) -> None
         ({"settings": ["zipfain"]}, "unknown workload 'zipfain': did you mean 'zipfian'"),
         ({"settings": ["nowhere.csv"]}, "nowhere.csv: cannot be read"),
         ({"seeds": 0}, "seeds: 0 must be at least 1"),
+        ({"seeds": 1_000_000}, "seeds: they make 3,000,000 studies; give fewer, for at most 10,000"),
         ({"budget": "1s"}, "budget: 1.0 s is too small for tuner 'ga'"),
     ],
 )
@@ -117,6 +119,23 @@ def test_what_cannot_be_compared_is_refused_before_anything_runs(
     with pytest.raises(UserError, match=message):
         api.compare(**given | change)
     assert not Path(given["ledger"]).exists()
+
+
+def test_the_first_seed_may_be_0_and_long_names_stay_apart(given: dict[str, Any]) -> None:
+    long = given | {"study": "c" * 100, "seed": 0, "tuners": ["random", "ga(population=4)"]}
+    studies = [each.study for each in api.prepare_comparison(**_asked(long)).spec.studies]
+    assert sorted({study.seed for study in studies}) == [0, 1, 2]
+    assert len({study.name for study in studies}) == len(studies) == 6
+
+
+def test_settings_of_one_name_are_refused(given: dict[str, Any], table: Path, tmp_path: Path) -> None:
+    other = shutil.copy(table, tmp_path / table.name)
+    with pytest.raises(UserError, match="would both be called 'made-up' in the report; rename one"):
+        api.prepare_comparison(**_asked(given | {"settings": [str(table), str(other)]}))
+
+
+def _asked(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "out"}
 
 
 def test_a_settings_file_may_say_how_results_are_verified(

@@ -47,6 +47,27 @@ def bound_of(outcome: Outcome, field: str) -> Bound:
 
 
 @pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        (
+            ["read_latency_us_p99<=250", "read_latency_us_p99>=500"],
+            "no figure keeps both read_latency_us_p99<=250",
+        ),
+        (["throughput_ops_s>=1.2x", "throughput_ops_s<=1.1x"], "keeps both throughput_ops_s<=1.1x and"),
+        (["db_bytes<=1e400"], "'db_bytes<=1e400' has a bound that no number holds"),
+    ],
+)
+def test_bounds_that_nothing_can_keep_are_refused(constraints: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        spec_of(constraints=constraints)
+
+
+def test_a_range_and_bounds_of_two_kinds_are_kept() -> None:
+    stated = ("db_bytes>=5", "db_bytes<=5", "db_bytes>=9x")
+    assert spec_of(constraints=list(stated)).constraints == stated
+
+
+@pytest.mark.parametrize(
     ("given", "stated", "defaults"),
     [
         ({}, (), DEFAULTS),

@@ -54,6 +54,12 @@ def test_the_table_says_workload_device_space_memory_and_scale(table: Path) -> N
         ({"scale": "1/32"}, "scale: table"),
         ({"memory": "4GiB"}, "memory: table"),
         ({"options_file": "OPTIONS"}, "options_file: a table has its own baseline"),
+        ({"protocol": "steady"}, "protocol: engine 'recorded' cannot age a store"),
+        ({"rate": 100.0}, "rate: only the steady protocol has a phase at an offered rate"),
+        ({"column_family": "users"}, "column_family: a table has its own store; leave --column-family out"),
+        ({"all_families": True}, "all_families: a table has its own store"),
+        ({"block_cache": "1GiB"}, "block_cache: a table has its own store"),
+        ({"shared_cache": True}, "shared_cache: a table has its own store"),
         ({"table": None}, "table: missing; give the file"),
         ({"table": "nowhere.csv"}, "nowhere.csv: cannot be read: No such file"),
         (
@@ -94,6 +100,11 @@ def test_a_study_on_a_table_ends_with_its_report(table: Path, tmp_path: Path, in
     again = api.resume("s", ledger=str(tmp_path / "l.sqlite"))
     assert isinstance(again, api.Outcome)
     assert again.to_json()["best"] == outcome["best"]
+    with pytest.raises(UserError, match=r"has only the runs of table .*t\.csv; give --scale 1/64, the scale"):
+        api.verify("s", "1", ledger=str(tmp_path / "l.sqlite"))
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "rocktune verify" not in report
+    assert "The table has no runs at full size" in report
 
 
 def test_one_configuration_is_looked_up(table: Path) -> None:

@@ -1,6 +1,7 @@
 """Studies of goals beyond one figure: the cost of operations, and weighted sums."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.study.small_studies import engine_of, response, run, spec_of, timeless, verify
@@ -63,6 +64,43 @@ def test_a_verification_prices_its_own_scale(prices: str, ledger: Ledger) -> Non
         assert ratio == pytest.approx(0.5, rel=0.15)
         cpu = after[side]["cost_of_cpu"]["value"] / before[side]["cost_of_cpu"]["value"]
         assert cpu == pytest.approx(1.0, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("workload", "given", "message"),
+    [
+        (
+            "ycsb-a",
+            {"objective": "scan_latency_us_p99"},
+            "objective: workload 'ycsb-a' has no scans, so that no run has scan_latency_us_p99; name another",
+        ),
+        ("ycsb-c", {"objective": "write_latency_us_p99"}, "objective: workload 'ycsb-c' has no writes"),
+        ("ycsb-c", {"objective": "write_amplification"}, "objective: workload 'ycsb-c' has no writes"),
+        (
+            "ycsb-a",
+            {"constraints": ["skipped_keys_per_scan<=5"]},
+            "constraint: workload 'ycsb-a' has no scans",
+        ),
+        (
+            "ycsb-e",
+            {"objective": "0.5*read_latency_us_p99 + 0.5*throughput_ops_s"},
+            "objective: workload 'ycsb-e' has no reads",
+        ),
+    ],
+)
+def test_figures_that_no_run_has_are_refused(workload: str, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        spec_of(workload=workload, **given)
+
+
+def test_figures_of_operations_that_there_are_are_taken() -> None:
+    for workload, objective in (
+        ("ycsb-e", "scan_latency_us_p99"),
+        ("ycsb-f", "write_amplification"),
+        # A figure that no run has does not count in the balance.
+        ("ycsb-e", "balance"),
+    ):
+        assert spec_of(workload=workload, objective=objective).objective == objective
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,13 @@ def test_what_cannot_be_swept_is_refused(ledger: Ledger) -> None:
         runs_of(spec, space_of(spec))
     with pytest.raises(UserError, match="samples: 0 is not above 0"):
         resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep(0))
+    with pytest.raises(UserError, match="samples: 100001 is more than 100,000; give fewer"):
+        resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep(100_001))
+    few = resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep(2, "3/4"))
+    with pytest.raises(UserError, match="part: 3/4 has no configuration, because there are only 2"):
+        runs_of(few, space_of(few))
+    with pytest.raises(UserError, match="is not a valid name"):
+        resolve_sweep(make_request({"workload": "zipfian"}), "s\n", HowToSweep(2))
     with pytest.raises(UserError, match="warm-up: 'x' is not a duration"):
         resolve_sweep(make_request({"workload": "zipfian"}), "s", HowToSweep(1, warm_up="x"))
     with pytest.raises(UserError, match="warm-up: engine 'embedded' measures a run as a whole"):

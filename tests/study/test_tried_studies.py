@@ -39,6 +39,27 @@ def test_what_the_user_tries_can_win(tuner: str, ledger: Ledger) -> None:
     assert outcome["recommended"] == "best"
 
 
+def test_two_files_of_one_configuration_are_measured_once(ledger: Ledger) -> None:
+    """Files may differ in options alone that the space does not tune."""
+    tried = tuple(Tried(file=name, configuration=dict(MINE)) for name in ("A", "B"))
+    spec = spec_of(budget_s=1.875 * 6).model_copy(update={"tried": tried})
+    run(spec, engine_of(response=response), ledger)
+    searched = [each.trial for each in ledger.trials(ledger.study("study")) if each.phase == "search"]
+    assert [each.configuration for each in searched].count(MINE) == 1
+    assert len(searched) == 6
+    assert len([each for each in own_notes(spec) if each.startswith("Tried: ")]) == 2
+
+
+def test_files_of_one_name_are_told_apart() -> None:
+    request = make_request(
+        {"workload": "dremel-write-heavy", "scale": "1/64", "tried": ["a/OPTIONS", "b/OPTIONS", "b/MINE"]}
+    )
+    files = [imported_options({"cf": {"write_buffer_size": str(size << 20)}}) for size in (32, 48, 64)]
+    readers = [lambda _loaded, file=file: file for file in files]
+    spec = resolve(request, "study", lambda _loaded: None, readers)
+    assert [each.file for each in spec.tried] == ["a/OPTIONS", "b/OPTIONS", "MINE"]
+
+
 @pytest.mark.parametrize("dies_after", [3, 6, 9])
 def test_a_killed_study_resumes(dies_after: int, ledger: Ledger) -> None:
     with pytest.raises(Died):

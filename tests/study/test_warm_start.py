@@ -1,5 +1,6 @@
 """Studies that begin with what earlier ones have found."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,16 @@ def test_another_space_gets_the_nearest_configuration() -> None:
         space_of(spec_of()).validate(Configuration(seed.configuration))
 
 
+def test_the_cheapest_of_an_earlier_study_are_taken_over_for_a_cost(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('currency = "USD"\nper_gb_hour_of_memory = 0.01\n')
+    # All take the same memory, so that the fastest is the cheapest.
+    for objective in ("cost", "0.5*cost + 0.5*throughput_ops_s"):
+        spec = spec_of(budget_s=1.875 * 40, objective=objective, prices=str(prices))
+        near = earlier("near", spec_of(budget_s=1.875 * 40))
+        assert seeds_of(spec, ENGINE, [near])[0].configuration == dict(near.results[-1].trial.configuration)
+
+
 @pytest.mark.parametrize("tuner", ["random", "auto", "dremel"])
 def test_a_warm_study_measures_what_a_ledger_holds_first(tuner: str, ledger: Ledger) -> None:
     spec = spec_of(budget_s=1.875 * 16)
@@ -109,6 +120,16 @@ def test_a_warm_study_measures_what_a_ledger_holds_first(tuner: str, ledger: Led
         response(Configuration(each.configuration)) for each in seeds
     )
     assert outcome["recommended"] == "best"
+
+
+def test_an_outcome_of_a_newer_rocktune_does_not_hide_the_others(ledger: Ledger) -> None:
+    for name in ("newer", "usual"):
+        run(spec_of().model_copy(update={"name": name}), engine_of(response=response), ledger)
+    newer = ledger.study("newer")
+    outcome = ledger.outcome(newer)
+    assert outcome is not None
+    ledger.set_outcome(newer, {**outcome, "version": 99})
+    assert [each.name for each in earlier_of(ledger, "other")] == ["newer", "usual"]
 
 
 def test_the_study_itself_is_not_earlier(ledger: Ledger) -> None:

@@ -141,6 +141,32 @@ def test_a_malformed_table_is_refused_with_the_place(
     assert message in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        # Without its quotes, the message's comma would move the figure to another column.
+        ("1,crashed,signal 6, core dumped,\n", "row 1: has 5 cells and not 4, as there are columns"),
+        ("1,ok,,10\n2,ok", "row 2: has 2 cells and not 4"),
+        ('1,ok,"' + "x" * 200_000, "is not a table: field larger than field limit"),
+    ],
+)
+def test_rows_of_another_length_are_refused(tmp_path: Path, rows: str, message: str) -> None:
+    path = tmp_path / "t.csv"
+    document = table_of(ROWS).conditions.model_dump(mode="json") | {"knobs": {"n": "int"}}
+    path.write_text(f"# {json.dumps(document)}\nn,status,message,throughput_ops_s\n{rows}")
+    with pytest.raises(UserError, match=r"t\.csv: ") as refused:
+        read_table(path)
+    assert message in str(refused.value)
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    document = table_of(ROWS).conditions.model_dump(mode="json") | {"knobs": {"n": "int"}}
+    path.write_text(f"# {json.dumps(document)}\nn,status,db_bytes,db_bytes\n1,ok,10,20\n")
+    with pytest.raises(UserError, match="has the column 'db_bytes' twice; leave one out"):
+        read_table(path)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "empty.csv").touch()

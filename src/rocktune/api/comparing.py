@@ -1,5 +1,6 @@
 """Compares tuners: equal budgets, paired seeds, verified results, and one report."""
 
+import hashlib
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -23,6 +24,9 @@ from rocktune.study.specs.spec import current_names
 from rocktune.tuners.choice import parse_choice
 
 DEFAULT_SEEDS = 5
+_MAX_NAME = 100
+_DIGEST = 10
+_MAX_STUDIES = 10_000
 VERIFICATION = {"ablation_pairs": 0, "prune_attempts": 0, "pairs": 6}
 """Verification of each study by default. Ablation explains one winner but says nothing about its tuner."""
 
@@ -200,8 +204,11 @@ def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given:
             raise UserError(f"{name}: one is named twice; name each once")
     if seeds < 1:
         raise UserError(f"seeds: {seeds} must be at least 1")
-    # Seed 0 counts as not given.
-    first = given.get("seed") or 1
+    if (count := len(tuners) * len(settings) * seeds) > _MAX_STUDIES:
+        raise UserError(f"seeds: they make {count:,} studies; give fewer, for at most {_MAX_STUDIES:,}")
+    _refuse_equal_labels(settings)
+    seed = given.get("seed")
+    first = 1 if seed is None else seed
     name = given.get("study") or new_name("comparison")
     studies = [
         _study(name, setting, tuner, seed, given)
@@ -214,6 +221,18 @@ def _resolved(tuners: Sequence[str], settings: Sequence[str], seeds: int, given:
     if len(objectives) > 1:
         raise UserError("settings: their objectives differ; name one objective with --objective")
     return ComparisonSpec(name=name, studies=tuple(studies))
+
+
+def _refuse_equal_labels(settings: Sequence[str]) -> None:
+    """Raises UserError if two settings would have the same name in the report."""
+    labels: dict[str, str] = {}
+    for setting in settings:
+        other = labels.setdefault(_label(setting), setting)
+        if other != setting:
+            raise UserError(
+                f"settings: '{other}' and '{setting}' would both be called '{_label(setting)}' in the "
+                "report; rename one of the files"
+            )
 
 
 def _rotated(tuners: Sequence[str], seed: int) -> list[str]:
@@ -232,8 +251,7 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
         UserError: a part of the request is invalid.
     """
     tuner, tuner_settings = parse_choice(choice)
-    # A file's name without its folders, so that names of studies and report headings stay short.
-    label = Path(setting).stem
+    label = _label(setting)
     asked: Given = {
         **given,
         "tuner": tuner,
@@ -262,6 +280,18 @@ def _study(comparison: str, setting: str, choice: str, seed: int, given: Given) 
     return ComparedStudy(setting=label, tuner=choice, study=spec)
 
 
+def _label(setting: str) -> str:
+    """Returns a setting's name: a file's without its folders, so that study names and headings stay short."""
+    return Path(setting).stem
+
+
 def _slug(text: str) -> str:
-    """Returns text as part of a study's name: letters, digits, dots and hyphens, at most 100 characters."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:100]
+    """Returns text as part of a study's name: letters, digits, dots and hyphens, at most 100 characters.
+
+    The end of a longer text, which tells studies of a comparison apart, becomes a digest of the whole.
+    """
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")
+    if len(slug) <= _MAX_NAME:
+        return slug
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
+    return f"{slug[: _MAX_NAME - _DIGEST - 1]}-{digest}"

@@ -1,7 +1,7 @@
 """The output directory of a study, with its OPTIONS file and its report."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rocktune.device import measured_disks, unlike
@@ -17,6 +17,9 @@ OUT = "out"
 """Kind of the ledger's event that records the output directory."""
 OPTIONS_NAME = "OPTIONS"
 REPORT_NAME = "report.html"
+TABLE_NAME = "table.csv"
+_MADE_HERE = b"rocktune"
+"""Word in every file that rocktune writes."""
 
 
 def require_study(study: StudyRecord, lacks: str) -> None:
@@ -35,19 +38,22 @@ def require_study(study: StudyRecord, lacks: str) -> None:
         raise UserError(f"study '{study.name}': {article} {kind.replace('_', ' ')} {lacks}")
 
 
-def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> Path:
+def claim_output(
+    ledger: Ledger, study: StudyRecord, out: str | Path | None, inputs: Iterable[str | Path] = ()
+) -> Path:
     """Creates a study's output directory, checks that it can be written, and records it in the ledger.
 
     Args:
         ledger: ledger of the study.
         study: record of the study.
         out: directory; None for the study's earlier one, or else `./NAME`.
+        inputs: files of the user's that the study reads and must not replace.
 
     Returns:
         The absolute path.
 
     Raises:
-        UserError: the directory cannot be created or written.
+        UserError: the directory cannot be created or written, or has files that the study would replace.
     """
     before = ledger.events(study, OUT)
     if out is None and before:
@@ -62,10 +68,48 @@ def claim_output(ledger: Ledger, study: StudyRecord, out: str | Path | None) -> 
             pass
     except OSError as failure:
         raise UserError(f"output directory {directory}: cannot be written: {failure.strerror}") from None
+    _refuse_inputs(directory, inputs)
     # Only a change is recorded, so that resuming a study does not fill the ledger with equal events.
     if not before or before[-1].payload["directory"] != str(directory):
+        _refuse_others(ledger, study, directory)
         ledger.add_event(study, OUT, {"directory": str(directory)})
     return directory
+
+
+def _refuse_inputs(directory: Path, inputs: Iterable[str | Path]) -> None:
+    """Raises UserError if a directory's file is one that the study reads."""
+    for given in inputs:
+        for name in (OPTIONS_NAME, REPORT_NAME, TABLE_NAME):
+            if (directory / name).exists() and Path(given).exists() and (directory / name).samefile(given):
+                raise UserError(
+                    f"output directory {directory}: its file {name} is read by the study, which would "
+                    "replace it; choose another directory with --out"
+                )
+
+
+def _is_ours(path: Path) -> bool:
+    """Returns whether rocktune wrote a file."""
+    try:
+        return _MADE_HERE in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _refuse_others(ledger: Ledger, study: StudyRecord, directory: Path) -> None:
+    """Raises UserError if a directory has files that rocktune did not write, or those of another study."""
+    for path in (directory / name for name in (OPTIONS_NAME, REPORT_NAME, TABLE_NAME)):
+        if path.exists() and not _is_ours(path):
+            raise UserError(
+                f"output directory {directory}: rocktune did not write its file {path.name} and does not "
+                "replace it; choose another directory with --out"
+            )
+    for other in ledger.studies():
+        claims = ledger.events(other, OUT) if other.name != study.name else ()
+        if claims and claims[-1].payload["directory"] == str(directory):
+            raise UserError(
+                f"output directory {directory}: it is that of study '{other.name}', whose files would be "
+                "replaced; choose another directory with --out"
+            )
 
 
 def write_files(ledger: Ledger, study: StudyRecord, outcome: Outcome, directory: Path) -> Outcome:

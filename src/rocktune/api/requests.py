@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
@@ -116,8 +115,12 @@ def warm_started(spec: StudySpec, ledger: str | None) -> StudySpec:
     A study that the ledger has already keeps what it began with, whatever was measured since.
     """
     seeds: tuple[Tried, ...] = ()
-    # A ledger that does not exist yet has no earlier study.
-    with suppress(UserError), open_ledger(ledger, create=False) as opened:
+    try:
+        found = open_ledger(ledger, create=False)
+    except UserError:
+        # It does not exist yet, or the study will end with the same error.
+        return spec
+    with found as opened:
         recorded = next((each.spec for each in opened.studies() if each.name == spec.name), None)
         if recorded is None:
             seeds = seeds_of(spec, engine_version(spec.engine) or "", tuple(earlier_of(opened, spec.name)))

@@ -70,7 +70,7 @@ def report(name: str, *, ledger: str | None = None) -> Path:
         if isinstance(spec, UpgradeSpec):
             directory = claim_output(opened, record, None)
             return Path(report_upgrade(spec, opened, record, directory)["report"])
-        outcome = _finished(opened, record)
+        outcome = _finished(opened, record, "has no report; 'rocktune resume' writes its result again")
         directory = claim_output(opened, record, None)
         # The directory may have changed since the outcome was recorded.
         report = {"report": str(directory / REPORT_NAME)}
@@ -92,16 +92,21 @@ def export(name: str, to: str, *, point: int | None = None, ledger: str | None =
     """
     with open_ledger(ledger, create=ledger is None) as opened:
         record = opened.study(name)
-        return export_study(to, record, _finished(opened, record), point)
+        return export_study(to, record, _finished(opened, record, "has no configuration to export"), point)
 
 
-def _finished(ledger: Ledger, record: StudyRecord) -> Outcome:
+def _finished(ledger: Ledger, record: StudyRecord, lacks: str) -> Outcome:
     """Returns the outcome of a finished study.
+
+    Args:
+        ledger: ledger of the study.
+        record: record of the study.
+        lacks: what other records lack, for the message.
 
     Raises:
         UserError: it is a sweep, a scale check or a comparison, or is not finished.
     """
-    require_study(record, "has no configuration to export")
+    require_study(record, lacks)
     outcome = recorded_outcome(ledger, record)
     if outcome is None:
         raise UserError(

@@ -9,7 +9,7 @@ from rocktune import study
 from rocktune.analysis import summary_of_table
 from rocktune.api.engines import opened_engine
 from rocktune.api.executors import opened_executor
-from rocktune.api.files import claim_output
+from rocktune.api.files import TABLE_NAME, claim_output
 from rocktune.api.requests import Given, resolved
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.options_account import account_json
@@ -18,8 +18,6 @@ from rocktune.study.specs.resolving import OwnOptions
 from rocktune.study.specs.sweeping import EVERYTHING, HowToSweep
 from rocktune.table import Table, merged_tables, read_table, write_table
 from rocktune.units import format_scale
-
-TABLE_NAME = "table.csv"
 
 
 @dataclass(frozen=True)

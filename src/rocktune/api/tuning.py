@@ -96,7 +96,8 @@ class PreparedStudy:
             open_ledger(request.ledger) as ledger,
         ):
             record = ledger.create_study(spec.name, spec.model_dump(mode="json"), measuring.version)
-            directory = claim_output(ledger, record, request.out)
+            given = (request.options_file, *request.tried)
+            directory = claim_output(ledger, record, request.out, filter(None, given))
             outcome = study.continue_study(spec, measuring, ledger, record, observer)
             return write_files(ledger, record, outcome, directory)
 
@@ -112,7 +113,13 @@ def prepare(study_file: str | Path | None = None, **given: Unpack[Given]) -> Pre
         UserError: a part of the request is invalid.
     """
     notes = study.replaced_fields(given, None if study_file is None else Path(study_file))
-    return PreparedStudy(*resolved_study(study_file, given), notes)
+    spec, request = resolved_study(study_file, given)
+    if request.warm_start and not any(each.study for each in spec.tried):
+        notes = (
+            *notes,
+            "Warm start: no earlier study of the ledger is similar enough, or the budget too small.",
+        )
+    return PreparedStudy(spec, request, notes)
 
 
 def estimate(study_file: str | Path | None = None, **given: Unpack[Given]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from rocktune.export import (
 from rocktune.export.target import Found
 from rocktune.ledger import StudyRecord
 from rocktune.outcome import Outcome
-from rocktune.space import OptionMaps, merged_options, parse_block_cache
+from rocktune.space import OptionMaps, is_block_cache, merged_options, parse_block_cache, section_kind
 from rocktune.space.options import OWN_SECTIONS
 from rocktune.space.options_file import family_names
 from rocktune.systems.values import NotExpressibleError
@@ -107,12 +107,20 @@ def _beside(options: OptionMaps) -> tuple[str, ...]:
 
 
 def _plain_cache(options: OptionMaps) -> tuple[OptionMaps, tuple[str, ...]]:
-    """Returns the options with only the block cache's capacity, and a note of its other settings."""
-    cache = parse_block_cache(options.get("table", {}).get("block_cache", "0"))
-    if not cache.settings:
-        return options, ()
-    plain = merged_options(options, {"table": {"block_cache": str(cache.capacity_bytes)}})
-    return plain, (f"The block cache was measured with {', '.join(map('='.join, cache.settings))}",)
+    """Returns the options with only the capacities of block caches, and notes of their kinds and settings."""
+    plain, notes = options, list[str]()
+    for section, texts in options.items():
+        text = texts.get("block_cache", "")
+        if section_kind(section) != "table" or not is_block_cache(text):
+            continue
+        cache = parse_block_cache(text)
+        lost = [f"kind={cache.kind}"] if cache.kind != "lru" else []
+        lost += map("=".join, cache.settings)
+        if lost:
+            plain = merged_options(plain, {section: {"block_cache": str(cache.capacity_bytes)}})
+            notes.append(f"The block cache was measured with {', '.join(lost)}")
+    # Column families may have equal ones.
+    return plain, tuple(dict.fromkeys(notes))
 
 
 def _rocksdb_version(study: StudyRecord) -> str:
@@ -181,4 +189,6 @@ def _proof(outcome: Outcome) -> str:
     interval = (
         f"95% interval {low:.3f} to {high:.3f}" if low is not None and high is not None else "no interval"
     )
-    return f"{value:.3f} times better ({interval}), proven {_where(outcome.verified_at_scale)}"
+    if outcome.recommended == "best":
+        return f"{value:.3f} times better ({interval}), proven {_where(outcome.verified_at_scale)}"
+    return f"a ratio of {value:.3f} ({interval}), not proven better {_where(outcome.verified_at_scale)}"

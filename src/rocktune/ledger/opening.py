@@ -79,7 +79,9 @@ def open_database(url: str | None, create: bool) -> Engine:
         UserError: the URL is malformed, the database cannot be reached or written, its driver is missing, or
             it is not a ledger that this version knows.
     """
-    parsed = _parsed(url or default_ledger_url())
+    if url is not None and not url.strip():
+        raise UserError("ledger: the URL is empty; give one, or leave it out for your own ledger")
+    parsed = _parsed(default_ledger_url() if url is None else url)
     if parsed.get_backend_name() == "sqlite" and url is None:
         Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
     if parsed.get_backend_name() == "sqlite" and not create and not Path(str(parsed.database)).exists():

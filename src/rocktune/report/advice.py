@@ -6,6 +6,8 @@ from rocktune.report.findings import count_of, divisor_of, scale_phrase
 
 _IDLE_BELOW = 0.7
 """Share of the device's bandwidth in use below which something else limits a closed loop."""
+_FROM_TABLE = ("recorded", "interpolated")
+"""Beginnings of the versions of engine `recorded`."""
 _TRUSTED_DIVISOR = 4
 """Largest S at which a 1/S model still ranks processor-bound configurations as full size does."""
 
@@ -14,11 +16,12 @@ def advice(outcome: Outcome) -> list[str]:
     """Returns what to know before acting, in one to three sentences each; names in backquotes are code."""
     lines = []
     scale = outcome.verified_at_scale or ""
-    if scale != "1":
+    # Without a winner there is nothing to prove again.
+    if outcome.best is not None and scale != "1":
         lines.append(
             f"The ratio was proven {scale_phrase(outcome)} of the workload: sizes and keys were divided by "
-            f"{divisor_of(scale or outcome.search_scale)}, the device was not. Prove it at full size with "
-            f"`rocktune verify {outcome.study} --scale 1`. Exported files always hold the full-size values."
+            f"{divisor_of(scale or outcome.search_scale)}, the device was not. {_at_full_size(outcome)} "
+            "Exported files always hold the full-size values."
         )
     busy_share = outcome.device_busy_share
     if busy_share is not None and busy_share < _IDLE_BELOW and divisor_of(scale) > _TRUSTED_DIVISOR:
@@ -46,6 +49,13 @@ def advice(outcome: Outcome) -> list[str]:
         named = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in failed.items())
         lines.append(f"Some trials failed and have no figures: {named}. The table of trials says why.")
     return lines
+
+
+def _at_full_size(outcome: Outcome) -> str:
+    """Returns how to prove an outcome at full size."""
+    if outcome.engine.startswith(_FROM_TABLE):
+        return "The table has no runs at full size; only a study on engine embedded can prove it there."
+    return f"Prove it at full size with `rocktune verify {outcome.study} --scale 1`."
 
 
 def _left_out_sentence(outcome: Outcome) -> str | None:

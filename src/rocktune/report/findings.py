@@ -244,7 +244,8 @@ def headline(outcome: Outcome) -> str:
     if ratio is None:
         return "No configuration could be compared with the baseline"
     if outcome.tail is not None and outcome.tail.verdict != "kept":
-        return f"More {field_label(field)} than {baseline_name(outcome)}, but no proof of its tail, {where}"
+        more = "Better" if is_weighted(field) else "More" if is_larger_better(field) else "Less"
+        return f"{more} {field_label(field)} than {baseline_name(outcome)}, but no proof of its tail, {where}"
     return f"No proven gain over {baseline_name(outcome)}, {where}"
 
 

@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rocktune.constraint import NO_DEFAULTS
 from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
@@ -11,6 +13,7 @@ from rocktune.outcome import LARGER_FACTOR, Outcome
 from rocktune.report.findings import primary_field
 from rocktune.space import space_names
 from rocktune.spec_file import is_file_name
+from rocktune.study.specs.spec import VerificationSettings, current_names
 from rocktune.trial import FIGURES
 from rocktune.units import format_bytes, format_seconds, parse_bytes
 from rocktune.workload import workload_names
@@ -39,23 +42,36 @@ def command_lines(study: StudyRecord, outcome: Outcome) -> list[str]:
     arguments.append(("--tuner", named(spec.get("tuner", outcome.tuner))))
     if engine.get("kind", "embedded") == "embedded":
         arguments.append(("--protocol", outcome.protocol))
-        arguments.append(("--rate", f"{spec['rate_ops_s']:g}" if spec.get("rate_ops_s") else ""))
+        arguments.append(("--rate", _number(spec.get("rate_ops_s"))))
     arguments += [
         *(("--objective", field) for field in outcome.objective.split(", ")),
         *(("--constraint", text) for text in outcome.constraints),
         # Also correct where the constraints replace all defaults.
         ("--constraint", "" if outcome.default_constraints or outcome.protocol != "steady" else NO_DEFAULTS),
-        ("--robust", f"{spec['robust']:g}" if spec.get("robust") else ""),
+        ("--robust", _number(spec.get("robust"))),
+        *(("--try", each["file"]) for each in spec.get("tried", ()) if each.get("file")),
         ("--warm-start", any(each.get("study") for each in spec.get("tried", ()))),
         ("--prices", "PRICES.toml" if outcome.prices is not None else ""),
-        ("--budget", f"{spec['budget_s']:g}s" if spec.get("budget_s") else ""),
+        ("--budget", f"{_number(spec['budget_s'])}s" if spec.get("budget_s") else ""),
+        ("--pairs", str((spec.get("verification") or {}).get("pairs") or "")),
         ("--seed", str(outcome.seed)),
         ("--study", f"{study.name}-again"),
     ]
     given = _written(arguments)
-    # The user's program is defined only in a study file.
-    tune = "rocktune tune STUDY.toml" if engine.get("kind") == "command" else "rocktune tune"
+    tune = "rocktune tune STUDY.toml" if _needs_file(spec) else "rocktune tune"
     return [f"{tune} \\", *(f"    {argument} \\" for argument in given[:-1]), f"    {given[-1]}"]
+
+
+def _needs_file(spec: Mapping[str, Any]) -> bool:
+    """Returns whether a study has settings that only a study file can hold."""
+    usual = VerificationSettings().model_dump(mode="json")
+    changed = any(
+        value != usual.get(name, value)
+        for name, value in current_names(dict(spec.get("verification") or {})).items()
+        if name != "pairs"
+    )
+    is_own_program = (spec.get("engine") or {}).get("kind") == "command"
+    return is_own_program or changed or bool(spec.get("tuner_settings"))
 
 
 def check_command_line(study: StudyRecord, outcome: Outcome) -> str | None:
@@ -97,8 +113,16 @@ def _conditions(spec: Mapping[str, Any], outcome: Outcome) -> list[Argument]:
         ("--memory", _exact_size(spec["memory_bytes"]) if spec.get("memory_bytes") else ""),
         # The path of the user's file is not recorded; the reader puts in their own.
         ("--options-file", "OPTIONS" if spec.get("base_options") else ""),
+        *_own_cache(spec),
         *_families(spec),
     ]
+
+
+def _own_cache(spec: Mapping[str, Any]) -> list[Argument]:
+    """Returns the options for the block cache that the user's OPTIONS file lacks."""
+    terms, table = spec.get("own_terms") or {}, (spec.get("base_options") or {}).get("table", {})
+    asked = table.get("block_cache", "") if terms.get("cache") == "asked" else ""
+    return [("--block-cache", asked), ("--shared-cache", bool(terms.get("shared_cache")))]
 
 
 def _families(spec: Mapping[str, Any]) -> list[Argument]:
@@ -119,6 +143,11 @@ def _engine(engine: Mapping[str, Any]) -> list[Argument]:
         ("--table", str(engine.get("table", ""))),
         ("--interpolate", bool(engine.get("interpolate"))),
     ]
+
+
+def _number(value: float | None) -> str:
+    """Returns the shortest text of a number that reads as the same one, without an exponent; "" for None."""
+    return "" if value is None else np.format_float_positional(value, trim="-")
 
 
 def _exact_size(count: int) -> str:

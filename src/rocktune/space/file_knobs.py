@@ -156,7 +156,7 @@ def _new_knob(name: str, section: Section, table: KnobTable) -> Knob:
     if len({type(choice) for choice in table.choices}) > 1:
         raise UserError(f"knobs.{name}: choices have different types; use one type, such as only numbers")
     low, high = (
-        parse_bytes(bound, name) if isinstance(bound, str) else bound or 0
+        parse_bytes(bound, name) if isinstance(bound, str) else 0 if bound is None else bound
         for bound in (table.low, table.high)
     )
     knob = Knob(

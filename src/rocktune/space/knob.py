@@ -247,11 +247,15 @@ class Knob:
             changes: new values by attribute.
 
         Raises:
-            UserError: the lower bound is above the upper one.
+            UserError: the lower bound is above the upper one, or has no logarithm although samples need it.
         """
         knob = replace(self, **changes)
         if not knob.choices and not knob.low <= knob.high:
             raise UserError(f"{self.name}: low {knob.shown(knob.low)} is above high {knob.shown(knob.high)}")
+        real = isinstance(knob.low, float) or isinstance(knob.high, float)
+        # Samples of whole numbers begin at 1 then.
+        if knob.log and not knob.choices and (knob.low < 0 or (real and knob.low == 0)):
+            raise UserError(f"{self.name}: low {knob.shown(knob.low)} has no logarithm; leave log out")
         # Presets and files narrow many knobs; their defaults should not need attention each time.
         if knob.choices:
             return knob if knob.default in knob.choices else replace(knob, default=knob.choices[0])

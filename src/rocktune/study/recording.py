@@ -8,16 +8,21 @@ from rocktune.ledger.records import TrialRecord
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.kept import kept_trials
-from rocktune.study.specs.spec import ExperimentSpec, ScaleCheckSpec, SweepSpec, UpgradeSpec
+from rocktune.study.specs.spec import ExperimentSpec, ScaleCheckSpec, StudySpec, SweepSpec, UpgradeSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
+
+_OTHER_STORES = ("tails", "prove", "offer")
+"""Phases of the steady protocol whose runs begin on aged stores or at an offered rate."""
 
 
 def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     """Returns the recorded runs of a study or sweep that reached the maximum age.
 
-    A sweep's figures are those after the warm-up; a study's are those from age 0. If a disturbed run was
-    repeated, the table has only the least disturbed attempt.
+    They are those under the conditions of the search: neither verifications at other scales nor, in the
+    steady protocol, runs on aged stores or at an offered rate. A sweep's figures are those after the warm-up;
+    a study's are those from age 0. If a disturbed run was repeated, the table has only the least disturbed
+    attempt.
 
     Raises:
         UserError: nothing has been measured yet, or the name belongs to a comparison, an upgrade or a
@@ -39,7 +44,11 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
             "sweep"
         )
     # RocksDB's bare defaults have no knobs, so a table has no row for them.
-    records = [record for record in kept_trials(ledger, study) if record.trial.configuration]
+    records = [
+        record
+        for record in kept_trials(ledger, study)
+        if record.trial.configuration and _is_searched(spec, record.phase)
+    ]
     if not records:
         raise UserError(f"study '{study.name}' has no measurement yet")
     last_s = max(record.trial.until_s for record in records)
@@ -49,6 +58,13 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
         _conditions(spec, study, whole, warm_up_s, last_s - warm_up_s),
         tuple(_row(record, bool(warm_up_s)) for record in whole),
     )
+
+
+def _is_searched(spec: ExperimentSpec, phase: str) -> bool:
+    """Returns whether the runs of a phase have the conditions of the search."""
+    # The phase of a later verification is called "verify 1/S".
+    other = _OTHER_STORES if isinstance(spec, StudySpec) and spec.protocol == "steady" else ()
+    return phase.partition(" ")[0] not in ("verify", *other)
 
 
 def _conditions(

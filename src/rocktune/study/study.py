@@ -8,6 +8,7 @@ from rocktune.study.executors import Executor, executor_of
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.phases import Phases
 from rocktune.study.proving import outcome
+from rocktune.study.specs.resolving import check_scale
 from rocktune.study.specs.spec import StudySpec
 
 
@@ -77,8 +78,10 @@ def verify_study(
 
     Raises:
         StudyInterrupted: the user pressed Ctrl-C. Verifying again continues the proof.
-        UserError: the study has no winner, or another process runs it.
+        UserError: the study has no winner, another process runs it, or its engine cannot measure at that
+            scale.
     """
+    check_scale(spec, scale)
     study = ledger.study(spec.name)
     with ledger.lock(study):
         recorded = outcome.recorded_outcome(ledger, study)

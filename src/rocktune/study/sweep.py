@@ -67,7 +67,7 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
     The space's default is repeated at regular intervals as a control, which shows the noise of the table.
 
     Raises:
-        UserError: the space has no grid, or fewer configurations than the sweep's `samples`.
+        UserError: the space has no grid, or fewer configurations than the sweep's `samples` or its part.
     """
     rng = np.random.default_rng(seeds.seed_of(spec.seed, "sweep"))
     if spec.samples is None:
@@ -80,6 +80,11 @@ def runs_of(spec: SweepSpec, space: Space) -> list[RunKey]:
         chosen = [each for each in dict.fromkeys([*chosen, *by_hand]) if each != space.default()]
         chosen = [chosen[index] for index in rng.permutation(len(chosen))]
     part, parts = spec.part
+    if part > len(chosen):
+        raise UserError(
+            f"part: {part}/{parts} has no configuration, because there are only {len(chosen)}; "
+            "make fewer parts"
+        )
     runs: list[RunKey] = []
     for number, configuration in enumerate(chosen[part - 1 :: parts]):
         if number % spec.control_every == 0:

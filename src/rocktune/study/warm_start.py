@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from rocktune.cost import Pricing
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger, StudyRecord
 from rocktune.objective import objective_named
@@ -149,8 +150,10 @@ def _laws(spec: ExperimentSpec, engine: str) -> tuple[object, ...]:
 
 def _best(spec: StudySpec, space: Space, earlier: Earlier, far: float) -> Iterator[Tried]:
     """Yields an earlier study's best configurations in a space, best first; the proven one leads."""
+    # Memory and the store cost S times what the earlier study's model took.
+    pricing = None if spec.prices is None else Pricing(spec.prices, earlier.conditions.scale)
     # Bounds are relative to a baseline that was not measured yet.
-    objective = objective_named(spec.objective)
+    objective = objective_named(spec.objective, pricing=pricing)
     ranked: list[Mapping[str, Any]] = list(finalists(earlier.results, objective, MAX_SEEDS))
     if earlier.proven is not None:
         ranked.insert(0, earlier.proven)
@@ -185,7 +188,10 @@ def _earlier(ledger: Ledger, record: StudyRecord) -> Earlier | None:
     results = [each.result for each in kept_trials(ledger, record) if each.phase in ("search", "sweep")]
     if not results:
         return None
-    outcome = recorded_outcome(ledger, record) if isinstance(spec, StudySpec) else None
+    outcome = None
+    # An outcome of a newer rocktune says nothing here, but the results do.
+    with suppress(UserError):
+        outcome = recorded_outcome(ledger, record) if isinstance(spec, StudySpec) else None
     proven = None
     if outcome is not None and outcome.recommended == "best" and outcome.best is not None:
         proven = outcome.best.configuration

@@ -7,7 +7,8 @@ A table's conditions are a JSON document. It is the first line of a CSV file, af
 import csv
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,8 @@ def _read_csv(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[st
             first = file.readline()
             reader = csv.DictReader(file)
             rows = list(reader)
+    except csv.Error as problem:
+        raise UserError(f"{path}: is not a table: {problem}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not a table: it is not UTF-8 text") from None
     if not first.startswith("# {"):
@@ -126,7 +129,28 @@ def _read_csv(path: Path) -> tuple[dict[str, Any], tuple[str, ...], list[dict[st
             f"{path}: is not a table: its first line is not '# ' followed by the JSON document "
             "of its conditions (docs/design/tables.md)"
         )
-    return _conditions_document(path, first[2:]), tuple(reader.fieldnames or ()), rows
+    names = tuple(reader.fieldnames or ())
+    _require_rectangle(path, names, rows)
+    return _conditions_document(path, first[2:]), names, rows
+
+
+def _require_rectangle(path: Path, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raises UserError if a column is there twice, or a row has more or fewer cells than there are columns.
+
+    Figures would otherwise be taken from other columns, or be lost.
+    """
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UserError(f"{path}: has the column '{twice[0]}' twice; leave one out")
+    for number, row in enumerate(rows, 1):
+        # The reader keeps cells without a column under None, and fills up with None.
+        cells = sum(value is not None for value in row.values())
+        cells += len(row[None]) - 1 if None in row else 0  # type: ignore[index]
+        if cells != len(names):
+            raise UserError(
+                f"{path}: row {number}: has {cells} cells and not {len(names)}, as there are columns; "
+                "write a cell with a comma in it between quotes"
+            )
 
 
 def _conditions_document(path: Path, text: str) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Chooses the default constraints of a study."""
 
+import itertools
 from collections.abc import Sequence
 
 from rocktune.constraint import NO_DEFAULTS, Constraint, parse_constraint
+from rocktune.errors import UserError
 from rocktune.outcome import Protocol
 
 MAX_SPACE_AMPLIFICATION = 2.0
@@ -10,8 +12,19 @@ MAX_SPACE_AMPLIFICATION = 2.0
 
 
 def stated_constraints(asked: Sequence[str]) -> tuple[str, ...]:
-    """Returns the constraints that a request states, without the word that leaves the defaults out."""
-    return tuple(text for text in asked if text.strip() != NO_DEFAULTS)
+    """Returns the constraints that a request states, without the word that leaves the defaults out.
+
+    Raises:
+        UserError: a constraint is malformed, or no figure can keep two of them.
+    """
+    stated = tuple(text for text in asked if text.strip() != NO_DEFAULTS)
+    bounds = [parse_constraint(text) for text in stated]
+    for low, high in itertools.product(bounds, bounds):
+        # A multiple of the baseline's figure compares only with another one.
+        comparable = low.field == high.field and low.is_relative == high.is_relative
+        if comparable and high.at_most and not low.at_most and low.bound > high.bound:
+            raise UserError(f"constraint: no figure keeps both {high} and {low}; leave one of them out")
+    return stated
 
 
 def default_constraints(

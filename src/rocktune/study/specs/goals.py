@@ -5,7 +5,8 @@ from pathlib import Path
 from rocktune.cost import COST, Prices, load_prices
 from rocktune.engine import EmbeddedSpec, EngineSpec
 from rocktune.errors import UserError
-from rocktune.objective import MAY_BE_ZERO, Objective
+from rocktune.measurement import LATENCY_KINDS, READ_KINDS, WRITE_KINDS
+from rocktune.objective import BALANCE, MAY_BE_ZERO, Objective, terms_of
 from rocktune.workload import WorkloadSpec, neighbours
 
 
@@ -31,6 +32,45 @@ def check_robust(share: float | None, workload: WorkloadSpec, engine: EngineSpec
             f"robust: workload '{workload.name}' has neither a mix of reads and writes nor skewed keys that "
             "could change; leave --robust out"
         )
+
+
+def check_operations(objective: Objective, workload: WorkloadSpec, engine: EngineSpec) -> None:
+    """Checks that a workload has the operations whose figures are objectives or bounds.
+
+    "balance" needs none: a figure that no run has does not count there.
+
+    Raises:
+        UserError: no run would have one of the figures, so that no configuration could be recommended.
+    """
+    if engine.kind in ("command", "recorded"):
+        return  # What they report is known only from a run, or from the table.
+    mixes = [load.mix for session in workload.sessions for load in workload.loads(session)]
+    stated = {term for bound in objective.constraints for term in terms_of(bound.field)}
+    sought = set() if objective.name == BALANCE else {*objective.measured_fields}
+    for field in objective.measured_fields:
+        word, kinds = _operations_of(field)
+        if (
+            field in sought | stated
+            and kinds
+            and not any(getattr(mix, kind) for mix in mixes for kind in kinds)
+        ):
+            where = "constraint" if field in stated else "objective"
+            raise UserError(
+                f"{where}: workload '{workload.name}' has no {word}s, so that no run has {field}; name "
+                "another figure"
+            )
+
+
+def _operations_of(field: str) -> tuple[str, tuple[str, ...]]:
+    """Returns the operations that a figure is of, in a word and by name; empty if it is of any."""
+    for word, kinds in LATENCY_KINDS.items():
+        if field.startswith(f"{word}_latency_us_"):
+            return word, kinds
+    return {
+        "read_amplification": ("read", (*READ_KINDS, "read_modify_write")),
+        "write_amplification": ("write", (*WRITE_KINDS, "read_modify_write")),
+        "skipped_keys_per_scan": ("scan", LATENCY_KINDS["scan"]),
+    }.get(field, ("", ()))
 
 
 def checked_prices(objective: Objective, file: str | None, engine: EngineSpec) -> Prices | None:

@@ -227,5 +227,6 @@ def problem_of(spec: StudySpec) -> Problem:
         baseline=baseline_of(spec, space),
         expected_entries=level_entries(spec.workload, spec.device, spec.column_family),
         entry_bytes=_entry_bytes(spec.workload, spec.column_family),
-        tried=tuple(Configuration(each.configuration) for each in spec.tried),
+        # Files that differ in what the space does not tune give equal configurations.
+        tried=tuple(dict.fromkeys(Configuration(each.configuration) for each in spec.tried)),
     )

@@ -20,7 +20,7 @@ from rocktune.objective import objective_named
 from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document, with_deletes
 from rocktune.study.specs.bounds import default_constraints, stated_constraints
-from rocktune.study.specs.goals import check_robust, checked_prices
+from rocktune.study.specs.goals import check_operations, check_robust, checked_prices
 from rocktune.study.specs.left_out import left_out_of
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
@@ -82,12 +82,14 @@ def resolve(
         UserError: names the first mistake in the request.
     """
     engine = engine_spec(request)
-    protocol: Protocol = "short" if isinstance(engine, RecordedSpec) else protocol_of(request, engine)
+    protocol = protocol_of(request, engine)
     objective = request.objective or default_objective(protocol)
     # Checked first, because reading the OPTIONS file below starts a worker.
     stated = stated_constraints(request.constraints)
-    prices = checked_prices(objective_named(objective, stated), request.prices, engine)
+    goals = objective_named(objective, stated)
+    prices = checked_prices(goals, request.prices, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, protocol)
+    check_operations(goals, conditions["workload"], engine)
     check_robust(request.robust, conditions["workload"], engine)
     _, budget_s = scale_and_budget(engine, format_scale(conditions["scale"]), request.budget, protocol)
     is_part = bool(conditions["workload"].families) and conditions.get("column_family") is not None
@@ -127,7 +129,7 @@ def default_objective(protocol: Protocol) -> str:
 
 def named(name: str) -> dict[str, str]:
     """Returns the field `name` of a specification; raises UserError if it is not valid."""
-    if re.match(NAME_PATTERN, name) is None:
+    if re.fullmatch(NAME_PATTERN, name) is None:
         raise UserError(
             f"study: '{name}' is not a valid name; write up to 100 letters, digits, '-', '_' and '.', "
             "beginning with a letter or digit"
@@ -234,8 +236,24 @@ def _recorded_conditions(request: StudyRequest, engine: RecordedSpec) -> dict[st
             raise UserError(f"{field}: table {engine.table} was measured with a different one; leave it out")
     if request.options_file is not None:
         raise UserError("options_file: a table has its own baseline; leave it out")
+    for name in ("column_family", "all_families", "block_cache", "shared_cache"):
+        if getattr(request, name) is not None:
+            raise UserError(f"{name}: a table has its own store; leave --{name.replace('_', '-')} out")
     shared = ("workload", "device", "space", "memory_bytes", "scale", "base_options")
     return {each: getattr(table, each) for each in shared} | {"engine": engine, "seed": request.seed}
+
+
+def check_scale(spec: StudySpec, scale: int) -> None:
+    """Raises UserError if a study's engine cannot measure at another scale 1/`scale`."""
+    if scale == spec.scale or spec.engine.kind not in ("recorded", "command"):
+        return
+    why = "cannot scale your own program"
+    if isinstance(spec.engine, RecordedSpec):
+        why = f"has only the runs of table {spec.engine.table}"
+    raise UserError(
+        f"scale: engine '{spec.engine.kind}' {why}; give --scale {format_scale(spec.scale)}, the scale of "
+        "the study"
+    )
 
 
 def check_engine(engine: EngineSpec, workload: WorkloadSpec, device: DeviceSpec) -> None:

@@ -5,6 +5,7 @@ from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.objective import objective_named
 from rocktune.outcome import LARGER_FACTOR
+from rocktune.study.specs.goals import check_operations
 from rocktune.study.specs.protocol import protocol_of
 from rocktune.study.specs.request import StudyRequest, engine_spec
 from rocktune.study.specs.resolving import (
@@ -55,6 +56,7 @@ def resolve_scale_check(
             f"{default_objective(protocol)}"
         )
     conditions = named(name) | conditions_of(request, engine, own_options, protocol)
+    check_operations(objective, conditions["workload"], engine)
     if conditions["scale"] % LARGER_FACTOR:
         raise UserError(
             f"scale: {format_scale(conditions['scale'])} has no model {LARGER_FACTOR} times larger; give 1/S "

@@ -1,13 +1,16 @@
 """Study files: requests in TOML, whose fields the command line overrides."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rocktune.errors import UserError
 from rocktune.spec_file import is_file_name, located_argument, read_toml, validated
 from rocktune.study.specs.request import StudyRequest
 
 _PRESETS_OR_FILES = ("workload", "device", "space", "tuner")
+_QUANTITIES = ("scale", "budget", "memory", "block_cache", "rate", "robust")
 _ALWAYS_FILES = ("trace", "preload_from", "table", "options_file", "out", "prices")
 """Fields that never hold the name of a preset."""
 
@@ -23,15 +26,31 @@ def make_request(given: dict[str, Any], file: Path | None = None) -> StudyReques
             directory.
 
     Raises:
-        UserError: the file cannot be read or parsed, or a field is unknown or has an invalid value.
+        UserError: the file cannot be read or parsed, or a field is unknown, empty or has an invalid value.
     """
     said = {name: value for name, value in given.items() if value is not None}
+    _refuse_empty(said)
     document = _with_paths(read_toml(file), file.parent) if file else {}
     # Validated by itself too, so that a mistake in the file is reported with its name.
     if file:
+        _refuse_empty(document, f"{file}: ")
         validated(StudyRequest, document, str(file))
         document = {name: value for name, value in document.items() if name not in _meaningless(said)}
     return validated(StudyRequest, document | said, "study")
+
+
+def _refuse_empty(fields: Mapping[str, Any], where: str = "") -> None:
+    """Raises UserError for an empty text, which is more likely a slip of the shell than meant.
+
+    It also refuses values that Python would take for numbers and a user would not.
+    """
+    for name, value in fields.items():
+        if name in _QUANTITIES and (isinstance(value, bool) or value in (math.inf, -math.inf)):
+            raise UserError(f"{where}{name}: {str(value).lower()} is not a quantity; give a number")
+        texts = value if isinstance(value, list | tuple) else [value]
+        nothing = name == "objective" and not texts
+        if nothing or any(isinstance(text, str) and not text.strip() for text in texts):
+            raise UserError(f"{where}{name}: it is empty; give a value, or leave it out")
 
 
 def replaced_fields(given: Mapping[str, Any], file: Path | None) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-from rocktune.engine import RecordedSpec
 from rocktune.engine.spec import FULL_LENGTH_S
 from rocktune.errors import UserError
 from rocktune.outcome import Protocol
@@ -17,6 +16,9 @@ SWEEP_MEASURED_S = 180.0
 """Seconds that a sweep measures in each run at full size, as in Jia and Chen's paper."""
 SWEEP_WARM_UP_S = 60.0
 """Seconds of warm-up at full size. The paper has a warm-up but does not state its length."""
+
+MAX_SAMPLES = 100_000
+"""Maximum number of configurations of a sample, which is also that of a space's grid."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def resolve_sweep(
     engine = engine_spec(request)
     # Tables of the papers' evaluations are of stores that fill during the run.
     protocol: Protocol = "short"
-    if request.protocol is not None and not isinstance(engine, RecordedSpec):
+    if request.protocol is not None:
         protocol = protocol_of(request, engine)
     conditions = named(name) | conditions_of(request, engine, own_options, protocol)
     full_size_s = SWEEP_MEASURED_S if engine.runs_continue else FULL_LENGTH_S
@@ -76,6 +78,8 @@ def resolve_sweep(
         warm_up_s = parse_seconds(how.warm_up, "warm-up", zero=True)
     if how.samples is not None and how.samples < 1:
         raise UserError(f"samples: {how.samples} is not above 0; give at least 1, or leave it out for all")
+    if how.samples is not None and how.samples > MAX_SAMPLES:
+        raise UserError(f"samples: {how.samples} is more than {MAX_SAMPLES:,}; give fewer")
     measured_s = full_size_s / time_scale if how.seconds is None else parse_seconds(how.seconds, "seconds")
     return SweepSpec(
         **conditions,

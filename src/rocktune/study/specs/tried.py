@@ -1,5 +1,6 @@
 """Configurations that a search begins with: of the user's OPTIONS files, and of earlier studies."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -51,20 +52,32 @@ def tried_of(
     Raises:
         UserError: no configuration near a file is valid.
     """
+    names = Counter(Path(path).name for path in paths)
     return tuple(
-        _nearest(space, path, file) for path, file in zip(paths, files, strict=True) if file is not None
+        _nearest(space, path, file, names[Path(path).name] > 1)
+        for path, file in zip(paths, files, strict=True)
+        if file is not None
     )
 
 
-def _nearest(space: Space, path: str, file: ImportedOptions) -> Tried:
-    """Returns the configuration of a space that is nearest to an OPTIONS file."""
+def _nearest(space: Space, path: str, file: ImportedOptions, with_folder: bool) -> Tried:
+    """Returns the configuration of a space that is nearest to an OPTIONS file.
+
+    Args:
+        space: the space.
+        path: path of the file.
+        file: the parsed file.
+        with_folder: whether the file's name needs that of its directory, because another one has the same.
+    """
     wanted = space.configuration_from_options(merged_options(file.options))
     try:
         nearest = nearest_configuration(space, wanted)
     except UserError as refused:
         raise UserError(f"try: {path}: {refused}") from None
     return Tried(
-        file=Path(path).name, configuration=dict(nearest.configuration), differences=nearest.differences
+        file="/".join(Path(path).parts[-2:]) if with_folder else Path(path).name,
+        configuration=dict(nearest.configuration),
+        differences=nearest.differences,
     )
 
 

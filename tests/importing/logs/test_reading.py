@@ -170,9 +170,22 @@ def test_options_set_later_do_not_replace_those_of_the_opening(write: Write) -> 
     assert [(each.family, each.name, each.value) for each in opening.changes] == [
         ("default", "write_buffer_size", "2048"),
         ("x y", "level0_stop_writes_trigger", "40"),
-        (None, "max_background_jobs", "8"),
     ]
     assert opening.failed_changes == 1
+
+
+@pytest.mark.parametrize(
+    "failure",
+    ["[WARN] [default] SetOptions() failed", "[WARN] SetOptions() failed: Invalid argument: x"],
+)
+def test_options_of_a_refused_call_are_no_changes(write: Write, failure: str) -> None:
+    call = message(9, "SetOptions() on column family [default], inputs:", "1")
+    inputs = message(9, "write_buffer_size: 2048", "1") + message(9, "ttl: x", "1")
+    refused = only(write(header(0, "9.9.3") + call + inputs + message(9, failure, "1")))
+    assert (refused.changes, refused.failed_changes) == ((), 1)
+    # Without a result nobody knows; the LOG was cut there.
+    cut = only(write(header(0, "9.9.3") + call + inputs))
+    assert ([each.name for each in cut.changes], cut.failed_changes) == (["write_buffer_size", "ttl"], 0)
 
 
 def test_a_stall_is_over_when_the_log_shows_less(write: Write) -> None:

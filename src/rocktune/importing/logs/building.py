@@ -94,6 +94,7 @@ class OpeningBuilder:
     def build(self) -> Opening:
         """Returns the opening."""
         self._dumps.close()
+        self._options.close()
         self._stalls.close(self._last)
         options, dumps, stalls, events = self._options, self._dumps, self._stalls, self._events
         return Opening(

@@ -52,7 +52,7 @@ class Opening:
         first: time of the first message; None in text without times.
         last: time of the last message.
         options: in force at the opening.
-        changes: options that the program set later.
+        changes: options that the program set later, without those of refused calls.
         failed_changes: calls to set options that RocksDB refused.
         families: names of the column families, in the order in which they appear.
         dumps: dumps of statistics.

@@ -56,6 +56,32 @@ def test_a_rolled_file_continues_the_opening(write: Write) -> None:
         assert opening.seconds == 61
 
 
+def in_directory(directory: str, second: float, session: str, opens: bool = True) -> str:
+    """Returns the first lines of a database's LOG."""
+    line = message(second, f"SST files in {directory} dir, Total Num: 3, files: 000007.sst ")
+    return header(second, "9.9.3", session, opens) + line
+
+
+@pytest.mark.parametrize("sessions", [("A" * 20, "B" * 20), ("", "")])
+def test_files_of_two_databases_stay_apart(write: Write, sessions: tuple[str, str]) -> None:
+    one, other = sessions
+    files = [
+        write(in_directory("/one", 0, one) + message(1, "[WARN] first"), "one-LOG.old.1"),
+        write(in_directory("/the other", 5, other) + message(6, "[WARN] another"), "other-LOG"),
+        write(in_directory("/one", 9, one, opens=False) + message(10, "[WARN] second"), "one-LOG"),
+        write(in_directory("/third", 20, "", opens=False) + message(21, "[WARN] third"), "third-LOG"),
+    ]
+    found = document(*files)
+    assert [(each.directory, [message.text for message in each.messages]) for each in found.openings] == [
+        ("/one", ["first", "second"]),
+        ("/the other", ["another"]),
+        ("/third", ["third"]),
+    ]
+    assert found.notes == (
+        "The files name 3 directories of databases, with these openings: /one: 1; /the other: 2; /third: 3.",
+    )
+
+
 def test_a_reopened_database_has_two_openings(write: Write) -> None:
     for sessions in (("A" * 20, "B" * 20), ("", "")):
         write(header(0, "5.18.4", sessions[0]) + message(1, "[WARN] first"), "LOG.old.1")

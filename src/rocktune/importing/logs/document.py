@@ -69,6 +69,7 @@ class Opening:
         errors: number of errors.
         left_out: what was not kept.
         unread: sentences on lines that look known and could not be read.
+        directory: the database's directory where it was opened; "" if the LOG begins later.
     """
 
     product: str
@@ -96,6 +97,7 @@ class Opening:
     errors: int
     left_out: tuple[LeftOut, ...]
     unread: tuple[str, ...]
+    directory: str = ""
 
     @property
     def seconds(self) -> float | None:

@@ -34,6 +34,17 @@ _REPORTS = (
 _LENGTHS = ("deletes", "duration", "finish_after_writes", "mix_accesses", "ops_between_duration_checks",
             "reads", "writes")  # fmt: skip
 _MIN_KEY_BYTES = 8
+_SCANS = frozenset({"seekrandom", "seekrandomwhilewriting"})
+_LOOKUPS = frozenset(
+    {"multireadrandom", "multireadwhilewriting", "readmissing", "readrandom", "readwhilewriting"}
+)
+_LIMITED = {
+    "benchmark_read_rate_limit": _LOOKUPS | _SCANS | {"mixgraph"},
+    "benchmark_write_rate_limit": frozenset(name for name in (*MEASURED, *FILLS) if "writing" in name)
+    | {"mixgraph", "overwrite", "updaterandom", *FILLS},
+    "read_random_exp_range": _LOOKUPS | {"mixgraph"},
+}
+"""Flags with the benchmarks that depend on them."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +274,8 @@ def _other(setting: Setting, plan: _Plan) -> tuple[Use, str, str]:
         return Use.LEFT_OUT, "", f"an option of the store: give {where} with --options-file"
     if setting.text.lower() in (default.lower(), ""):
         return Use.WITHOUT_EFFECT, "", "it is db_bench's default"
+    if name in _LIMITED and not _LIMITED[name] & {*plan.measured}:
+        return Use.WITHOUT_EFFECT, "", f"{' and '.join(plan.measured)} does not use it"
     if name.startswith(("mix_", "sine_", "keyrange_", "key_dist_", "iter_", "value_")):
         return Use.WITHOUT_EFFECT, "", f"{' and '.join(plan.measured)} does not use it"
     return Use.LEFT_OUT, "", "workloads have nothing like it"

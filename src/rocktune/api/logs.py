@@ -31,6 +31,8 @@ def read_log(logs: Sequence[str | Path], *, out: str | Path | None = None) -> Lo
         path = Path(out)
         if path.is_dir():
             raise UserError(f"{path}: it is a directory; name the HTML file to write")
+        if path.exists() and any(path.samefile(log) for log in document.files):
+            raise UserError(f"{path}: it is a LOG that was read; name another file for the page")
         try:
             write_log_report(path, document)
         except OSError as failure:

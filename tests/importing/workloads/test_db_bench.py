@@ -244,6 +244,24 @@ def test_a_sine_of_writes_is_in_bytes() -> None:
     assert "100 for each write" in used.why
 
 
+def test_verified_keys_are_those_of_numdistinct() -> None:
+    command = "db_bench --benchmarks=randomwithverify --num=5000000"
+    assert from_db_bench(command).workload.keys == 10_000
+    assert entry(command, "num").use is Use.WITHOUT_EFFECT
+    assert from_db_bench(f"{command} --numdistinct=7").workload.keys == 70
+    filled = from_db_bench(command.replace("random", "fillseq,random"))
+    assert filled.workload.keys == 5_000_000
+    assert any("draws from 10000 keys of its own" in each for each in filled.warnings)
+
+
+@pytest.mark.parametrize(("distance", "length"), [(0, 40), (15, 15), (60, 40)])
+def test_scans_end_at_their_maximum_distance(distance: int, length: int) -> None:
+    command = f"db_bench --benchmarks=seekrandom --seek_nexts=40 --max_scan_distance={distance}"
+    assert from_db_bench(command).workload.scan_length == SizeSpec(low=length)
+    used = entry(command, "max_scan_distance").use
+    assert used is (Use.TRANSLATED if distance == 15 else Use.WITHOUT_EFFECT)
+
+
 @pytest.mark.parametrize(
     ("benchmark", "flag"),
     [

@@ -17,7 +17,7 @@ from rocktune.importing.workloads.db_bench_parts import (
     EntryBytes,
 )
 from rocktune.importing.workloads.mixgraph import Part
-from rocktune.importing.workloads.settings import INT_MAX, ReadSettings
+from rocktune.importing.workloads.settings import COUNT_MAX, INT_MAX, ReadSettings
 from rocktune.spec_file import validated
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.distributions import SizeSpec
@@ -34,6 +34,7 @@ _REPORTS = (
 _LENGTHS = ("deletes", "duration", "finish_after_writes", "mix_accesses", "ops_between_duration_checks",
             "reads", "writes")  # fmt: skip
 _MIN_KEY_BYTES = 8
+_VERIFIED = "randomwithverify"
 _SCANS = frozenset({"seekrandom", "seekrandomwhilewriting"})
 _LOOKUPS = frozenset(
     {"multireadrandom", "multireadwhilewriting", "readmissing", "readrandom", "readwhilewriting"}
@@ -77,14 +78,13 @@ def from_db_bench(command: str) -> ImportedWorkload:
         settings.tell(unknown.name, Use.LEFT_OUT, why="db_bench does not have it; --undefok allows it")
     existing = settings.switch("use_existing_db", False, SWITCH_WORDS)
     plan = _plan(settings, existing)
-    keys = settings.whole("num", 1_000_000, 1)
+    keys = _keys(settings, plan, existing)
     value = _value(settings)
     entry = EntryBytes(_key_bytes(settings), value.mean)
     makers = MEASURED | FILLS
     parts = [makers[name](settings, name, entry) for name in plan.measured]
     preload = _preload(settings, plan, existing, keys)
     spec = _spec(settings, plan, parts, (keys, value, preload))
-    settings.used_as(f"keys = {keys}", "num")
     _tell_data(settings, spec)
     _tell_others(settings, plan)
     for word in line.other_words:
@@ -92,6 +92,25 @@ def from_db_bench(command: str) -> ImportedWorkload:
     return ImportedWorkload(
         "a db_bench command", spec, settings.entries(), tuple(settings.assumed), tuple(settings.warnings)
     )
+
+
+def _keys(settings: ReadSettings, plan: _Plan, existing: bool) -> int:
+    """Returns the number of keys."""
+    keys = settings.whole("num", 1_000_000, 1)
+    settings.used_as(f"keys = {keys}", "num")
+    if _VERIFIED not in plan.measured:
+        return keys
+    # Behind each of the keys it writes one digit.
+    verified = 10 * settings.whole("numdistinct", 1000, 1, COUNT_MAX // 10)
+    if plan.measured == (_VERIFIED,) and not existing and not plan.fill:
+        settings.used_as(f"keys = {verified}", "numdistinct")
+        settings.tell("num", Use.WITHOUT_EFFECT, why=f"{_VERIFIED} draws from numdistinct keys")
+        return verified
+    settings.tell("numdistinct", Use.LEFT_OUT, why="the keys are those of the other benchmarks")
+    settings.warnings.append(
+        f"{_VERIFIED} draws from {verified} keys of its own, by numdistinct; the workload from all {keys}."
+    )
+    return keys
 
 
 def _plan(settings: ReadSettings, existing: bool) -> _Plan:

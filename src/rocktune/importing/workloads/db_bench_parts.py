@@ -184,6 +184,13 @@ MAINTENANCE = (
 def _scan_length(settings: ReadSettings) -> SizeSpec:
     """Returns the length of scans, which read at least the entry that they seek."""
     length = max(1, settings.whole("seek_nexts", 0, 0, INT_MAX))
+    distance = settings.whole("max_scan_distance", 0, 0)
+    if 0 < distance < length:
+        why = "scans end at this distance, as if all keys were there"
+        for name in ("seek_nexts", "max_scan_distance"):
+            settings.tell(name, Use.TRANSLATED, f"scan_length = {distance}", why)
+        return SizeSpec(low=distance)
+    settings.tell("max_scan_distance", Use.WITHOUT_EFFECT, why="scans end before it")
     settings.used_as(f"scan_length = {length}", "seek_nexts")
     return SizeSpec(low=length)
 

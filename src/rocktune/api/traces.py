@@ -23,7 +23,7 @@ from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_w
 
 _RATES = ("closed", "recorded")
 _OPERATIONS_SUFFIX = ".operations"
-_READING = 2
+_READING = 3
 """What is read of a trace; a change gets another number, so that traces are imported again."""
 
 
@@ -243,7 +243,12 @@ def _imported(source: _Source, observer: Observer | None) -> WorkloadSpec:
             operations = file.with_suffix(_OPERATIONS_SUFFIX)
             summary = source.read(operations, observer)
             workload = trace_workload(summary, operations.name, file.stem, preload_from=source.directory)
-            write_new_file(file, workload_file_text(workload))
+            try:
+                write_new_file(file, workload_file_text(workload))
+            except UserError:
+                # Another process may have imported the same trace meanwhile.
+                if not file.exists():
+                    raise
     return load_workload(str(file))
 
 

@@ -188,7 +188,7 @@ def test_sizes_of_values() -> None:
     flags = "db_bench --benchmarks=overwrite --value_size_min=10 --value_size_max=20 "
     value = from_db_bench(flags + "--value_size_distribution_type=uniform").workload.value
     assert (value.kind, value.low, value.high) == ("uniform", 10, 20)
-    normal = flags + "--value_size_distribution_type=normal"
+    normal = flags + "--value_size_distribution_type=Normal"
     assert entry(normal, "value_size_max").use is Use.TRANSLATED
     assert entry(flags, "value_size_max").use is Use.WITHOUT_EFFECT
 
@@ -284,7 +284,8 @@ def test_flags_of_other_benchmarks_are_without_effect(benchmark: str, flag: str)
         ("write_buffer_size=1048576", Use.LEFT_OUT, "--options-file"),
         ("histogram=1", Use.WITHOUT_EFFECT, "reports"),
         ("duration=60", Use.WITHOUT_EFFECT, "length"),
-        ("num_column_families=4", Use.LEFT_OUT, "nothing like it"),
+        ("num_column_families=4", Use.LEFT_OUT, "[[families]]"),
+        ("num_multi_db=4", Use.LEFT_OUT, "nothing like it"),
         ("num_column_families=1", Use.WITHOUT_EFFECT, "default"),
         ("mix_get_ratio=3", Use.WITHOUT_EFFECT, "does not use it"),
         ("key_size=4", Use.TRANSLATED, "at least 8"),

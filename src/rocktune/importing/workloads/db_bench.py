@@ -220,7 +220,11 @@ def _key_bytes(settings: ReadSettings) -> int:
 
 def _value(settings: ReadSettings) -> SizeSpec:
     """Returns the sizes of values, which mixgraph replaces."""
-    law = settings.choice("value_size_distribution_type", "fixed", ("fixed", "uniform", "normal"))
+    law = settings.text("value_size_distribution_type", "fixed").lower()
+    if law not in ("fixed", "uniform", "normal"):
+        raise settings.refused(
+            "value_size_distribution_type", "is unknown; use one of fixed, uniform, normal"
+        )
     if law == "fixed":
         size = settings.whole("value_size", 100, 0, MAX_VALUE_BYTES)
         settings.used_as(f"value = {size}", "value_size")
@@ -291,6 +295,8 @@ def _other(setting: Setting, plan: _Plan) -> tuple[Use, str, str]:
     if is_option_flag(name) or name == "options_file":
         where = "that file" if name == "options_file" else "the command in a file"
         return Use.LEFT_OUT, "", f"an option of the store: give {where} with --options-file"
+    if name == "num_column_families" and setting.text != default:
+        return Use.LEFT_OUT, "", "keys are in one family; [[families]] in the workload file adds others"
     if setting.text.lower() in (default.lower(), ""):
         return Use.WITHOUT_EFFECT, "", "it is db_bench's default"
     if name in _LIMITED and not _LIMITED[name] & {*plan.measured}:

@@ -132,3 +132,8 @@ def test_wrong_sources_are_refused(store: Path, tmp_path: Path) -> None:
         api.profile([store, other])
     with pytest.raises(UserError, match=r"LOG"):
         api.profile([tmp_path])
+
+
+def test_a_source_may_be_named_twice(store: Path) -> None:
+    again = store.parent / "." / store.name
+    assert api.profile([store, again, store / "LOG"]).profile == api.profile([store]).profile

@@ -114,6 +114,7 @@ def _source(paths: Sequence[Path]) -> _Source:
 
 def _sorted_sources(paths: Sequence[Path]) -> _Source:
     """Does what `_source` does, but raises OSError for a directory that cannot be searched."""
+    paths = list({path.resolve(): path for path in paths}.values())
     databases = [path for path in paths if path.is_dir() and (path / "CURRENT").exists()]
     if len(databases) > 1:
         raise UserError(

@@ -67,3 +67,5 @@ def test_a_page_never_replaces_a_log(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="it is a LOG that was read"):
             api.read_log([tmp_path], out=out)
     assert log.read_text() == message(0, "RocksDB version: 9.9.3")
+    with pytest.raises(UserError, match="cannot be written: File name too long"):
+        api.read_log([tmp_path], out=tmp_path / ("x" * 300))

@@ -1,5 +1,6 @@
 """New files that users name: checked before the work, never over an existing one."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,13 +15,17 @@ def checked_new_file(path: Path, option: str) -> Path:
         option: the option that will name it later, such as "--device".
 
     Raises:
-        UserError: the file exists, has a wrong suffix, or its directory is missing or cannot be searched.
+        UserError: the file exists, has a wrong suffix, or its directory is missing, or cannot be searched or
+            written.
     """
     if path.suffix != ".toml" or not path.stem:
         raise UserError(f"out: '{path}' must end in .toml, so that {option} takes it for a file")
     require_new(path)
-    if not path.absolute().parent.is_dir():
+    parent = path.absolute().parent
+    if not parent.is_dir():
         raise UserError(f"out: the directory of {path} does not exist; make it first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(f"out: {path} cannot be written: its directory is read-only for you")
     return path
 
 

@@ -12,6 +12,7 @@ from rocktune.engine import FamilyBlobs, FamilyTables, StoreTables
 from rocktune.importing import parsed_document
 from rocktune.importing.logs import read_log
 
+CASES = Path(__file__).parents[2] / "importing" / "logs" / "cases"
 TICKERS = {
     "number.keys.written": 100,
     "number.keys.read": 50,
@@ -105,6 +106,14 @@ def test_the_last_level_is_the_deepest_with_data(tmp_path: Path) -> None:
     # Files of level 0 may have versions of the same keys.
     assert levels(tmp_path, ("L0", 2, 10.0)) is None
     assert levels(tmp_path, ("L0", 1, 10.0)) == 1.0
+
+
+def test_levels_without_their_sum_are_data(tmp_path: Path) -> None:
+    facts = gathered(read_log([CASES / "slow-flushes-17-columns.log"]), None, None)
+    (family,) = facts.families
+    assert family.file_bytes == round((36.10 + 80.12 + 130.02) * (1 << 20))
+    (stats,) = read_log([CASES / "slow-flushes-17-columns.log"]).openings[0].dumps[0].families
+    assert (stats.total, stats.files) == (None, 25)
 
 
 def test_a_time_to_live_lets_data_expire_only_with_fifo() -> None:

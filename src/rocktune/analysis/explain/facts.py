@@ -55,10 +55,7 @@ class Facts:
     @cached_property
     def store_bytes(self) -> float:
         """Size of all tables in the last compaction tables; 0 if there are no tables."""
-        sizes = (
-            stats.total.size_bytes or 0.0 for stats in self.last_stats.values() if stats.total is not None
-        )
-        return min(sum(sizes), _MAX_NUMBER)
+        return min(sum(stats.size_bytes or 0.0 for stats in self.last_stats.values()), _MAX_NUMBER)
 
     @property
     def families(self) -> tuple[str, ...]:

@@ -181,8 +181,8 @@ def _growth(dumps: tuple[Dump, ...]) -> float | None:
 
 
 def _size_bytes(dump: Dump) -> float | None:
-    sizes = [family.total.size_bytes for family in dump.families if family.total is not None]
-    return sum(size or 0.0 for size in sizes) if sizes else None
+    sizes = [family.size_bytes for family in dump.families]
+    return sum(size or 0.0 for size in sizes) if any(size is not None for size in sizes) else None
 
 
 def _written_bytes(dump: Dump) -> float | None:
@@ -213,10 +213,10 @@ def _family(opening: Opening, name: str) -> FamilyFacts:
     """Returns what an opening says of a family."""
     work = next((each for each in opening.work if each.family == name), None)
     stats = [family for dump in opening.dumps for family in dump.families if family.family == name]
-    total = stats[-1].total if stats else None
+    known = stats[-1].size_bytes if stats else None
     names = ("compaction_style", *_FILTERS, *_FIFO_TTL, _BLOB_OPTION)
     options = {option: opening.option(option, name) or "" for option in names}
-    size = None if total is None or total.size_bytes is None else round(total.size_bytes)
+    size = None if known is None else round(known)
     last = _last_level_share(stats[-1].levels) if stats else None
     facts = FamilyFacts(name, file_bytes=size, last_level_share=last)
     facts = _with_options(facts, {option: value for option, value in options.items() if value})

@@ -44,6 +44,7 @@ std::vector<std::string> TablesIn(const std::string& directory) {
 void Add(const rocksdb::TableProperties& properties, uint64_t file_bytes, StoreTables* tables) {
   const std::string& name = properties.column_family_name;
   FamilyTables& family = tables->families[name.empty() ? kUnnamed : name];
+  family.id = properties.column_family_id;
   ++family.tables;
   family.file_bytes += file_bytes;
   family.entries += properties.num_entries;
@@ -97,6 +98,7 @@ nlohmann::json ToJson(const StoreTables& tables) {
   nlohmann::json families = nlohmann::json::array();
   for (const auto& [name, family] : tables.families) {
     families.push_back({{"name", name},
+                        {"id", family.id},
                         {"tables", family.tables},
                         {"file_bytes", family.file_bytes},
                         {"entries", family.entries},

@@ -13,6 +13,7 @@ namespace rocktune {
 
 // The tables of one column family, summed up from their properties. Sizes are in bytes.
 struct FamilyTables {
+  uint64_t id = 0;  // RocksDB's number of the family
   uint64_t tables = 0;
   uint64_t file_bytes = 0;
   uint64_t entries = 0;  // with deletions and merge operands

@@ -56,3 +56,16 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"page\.html: cannot be written"):
         api.read_log([GOLDENS[0]], out=tmp_path / "file" / "page.html")
+
+
+def test_a_page_never_replaces_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "LOG"
+    log.write_text(message(0, "RocksDB version: 9.9.3"))
+    link = tmp_path / "page.html"
+    link.symlink_to(log)
+    for out in (log, link):
+        with pytest.raises(UserError, match="it is a LOG that was read"):
+            api.read_log([tmp_path], out=out)
+    assert log.read_text() == message(0, "RocksDB version: 9.9.3")
+    with pytest.raises(UserError, match="cannot be written: File name too long"):
+        api.read_log([tmp_path], out=tmp_path / ("x" * 300))

@@ -1,5 +1,6 @@
 """Writing workload files through the API."""
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,15 @@ def test_no_file_is_overwritten(tmp_path: Path) -> None:
 def test_a_name_that_is_no_toml_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="so that --workload takes it for a file"):
         api.workload_from_ycsb(CORE, out=tmp_path / "w.txt")
+
+
+def test_a_file_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(UserError, match=r"w\.toml cannot be written: File too large"):
+            api.workload_from_db_bench("--benchmarks=fillrandom", out=path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not path.exists()

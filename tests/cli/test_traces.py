@@ -11,6 +11,7 @@ import pytest
 from rocktune import api
 from rocktune.cli.main import main
 from rocktune.engine.worker import WORKER_VARIABLE
+from rocktune.study import Observer
 
 HOLDER = """
 import fcntl, sys
@@ -144,3 +145,35 @@ def test_a_database_that_cannot_be_read_is_one_line(
     holder.communicate()
     assert f"preload_from: {database} is open in another process" in said
     assert "make a checkpoint" in said
+
+
+def test_no_file_of_operations_is_replaced(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A trace may have the very name.
+    source = trace.rename(tmp_path / "w.operations")
+    before = source.read_bytes()
+    assert main(["trace", "import", str(source), "--out", str(tmp_path / "w.toml")]) == 2
+    assert "w.operations exists, and the operations go there; name another file" in capsys.readouterr().err
+    assert source.read_bytes() == before
+
+
+def test_an_interrupted_import_leaves_no_files(trace: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "w.operations.keys").write_text("a file of the user's")
+
+    class Stop(Observer):
+        def phase_started(self, phase: str, seconds: float | None) -> None:
+            super().phase_started(phase, seconds)
+
+        def progress(self, phase: str, done: float, whole: float) -> None:
+            # The scratch files are there as soon as the worker reports.
+            assert len(list(folder.iterdir())) > 1
+            raise KeyboardInterrupt
+
+    lines = "".join(f"{number},put,key{number:07d},9\n" for number in range(1_500_000))
+    trace.write_text("time_us,operation,key,value_bytes\n" + lines)
+    with pytest.raises(KeyboardInterrupt):
+        api.write_trace_workload(trace, folder / "w.toml", observer=Stop())
+    assert [path.name for path in folder.iterdir()] == ["w.operations.keys"]

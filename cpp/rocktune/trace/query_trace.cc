@@ -251,9 +251,9 @@ bool QueryTrace::Decode(char type, uint64_t time_us) {
       return DecodeMultiGet(time_us);
     case rocksdb::kTraceIteratorSeekForPrev:
       ++notes_["seeks backwards replayed as scans forwards"];
-      return DecodeSeek(time_us);
+      return DecodeSeek(time_us, true);
     default:
-      return DecodeSeek(time_us);
+      return DecodeSeek(time_us, false);
   }
 }
 
@@ -288,7 +288,7 @@ bool QueryTrace::DecodeGet(uint64_t time_us) {
   return true;
 }
 
-bool QueryTrace::DecodeSeek(uint64_t time_us) {
+bool QueryTrace::DecodeSeek(uint64_t time_us, bool backwards) {
   std::string_view left = payload_;
   uint64_t fields = 0;
   uint64_t family = 0;
@@ -307,7 +307,8 @@ bool QueryTrace::DecodeSeek(uint64_t time_us) {
   event.kind = OperationKind::kScan;
   event.family_id = static_cast<uint32_t>(family);
   event.key = key;
-  event.bound = upper;
+  event.bound = backwards ? lower : upper;
+  event.backwards = backwards;
   return true;
 }
 

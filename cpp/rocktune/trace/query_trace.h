@@ -33,7 +33,7 @@ class QueryTrace : public TraceSource {
   bool Decode(char type, uint64_t time_us);
   bool DecodeWrite(uint64_t time_us);
   bool DecodeGet(uint64_t time_us);
-  bool DecodeSeek(uint64_t time_us);
+  bool DecodeSeek(uint64_t time_us, bool backwards);
   bool DecodeMultiGet(uint64_t time_us);
   bool End(const std::string& note);
 

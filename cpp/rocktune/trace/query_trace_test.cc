@@ -58,6 +58,33 @@ TEST_F(QueryTraceTest, ReadsWhatRocksDbRecorded) {
                                        {"multi-gets replayed as single gets", 1}}));
 }
 
+TEST_F(QueryTraceTest, AScanBackwardsEndsAtItsLowerBound) {
+  const std::string path = Record([](rocksdb::DB* database) {
+    for (const char* key : {"a", "b", "c", "d", "e", "f"}) {
+      ASSERT_TRUE(database->Put(rocksdb::WriteOptions(), key, "1").ok());
+    }
+    const rocksdb::Slice lower("b");
+    const rocksdb::Slice upper("f");
+    rocksdb::ReadOptions both;
+    both.iterate_lower_bound = &lower;
+    both.iterate_upper_bound = &upper;
+    std::unique_ptr<rocksdb::Iterator>(database->NewIterator(both))->SeekForPrev("d");
+    std::unique_ptr<rocksdb::Iterator>(database->NewIterator(both))->Seek("c");
+    rocksdb::ReadOptions above;
+    above.iterate_upper_bound = &upper;
+    std::unique_ptr<rocksdb::Iterator>(database->NewIterator(above))->SeekForPrev("d");
+  });
+  Import(path, 100);
+  std::vector<uint32_t> lengths;
+  for (const TraceOperation& operation : Imported()) {
+    if (operation.kind == OperationKind::kScan) {
+      lengths.push_back(operation.scan_length);
+    }
+  }
+  // b, c and d; c, d and e; unknown.
+  EXPECT_EQ(lengths, (std::vector<uint32_t>{3, 3, 100}));
+}
+
 TEST_F(QueryTraceTest, ReadsACutTraceUpToTheCut) {
   const std::string path = Record([](rocksdb::DB* database) {
     for (int i = 0; i < 3; ++i) {

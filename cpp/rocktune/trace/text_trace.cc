@@ -16,6 +16,13 @@ bool ReadNumber(std::string_view text, uint64_t* number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Reads a whole number that may be printed with a fraction, which programs do to columns with empty cells.
+bool ReadPrinted(std::string_view text, uint64_t* number) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  return ReadNumber(text.substr(0, point), number) &&
+         text.find_first_not_of("0123456789", std::min(point + 1, text.size())) == std::string_view::npos;
+}
+
 std::vector<std::string_view> Split(std::string_view line, char separator) {
   std::vector<std::string_view> fields;
   for (std::size_t begin = 0; begin <= line.size();) {
@@ -26,6 +33,24 @@ std::vector<std::string_view> Split(std::string_view line, char separator) {
   return fields;
 }
 
+// Takes the rest of a field behind its opening quote, with the quote that ends it. A quote in the field is
+// doubled. Returns false if the quote is not closed.
+bool TakeQuoted(std::string_view* rest, std::string* field) {
+  for (;;) {
+    const std::size_t quote = rest->find('"');
+    if (quote == std::string_view::npos) {
+      return false;
+    }
+    field->append(rest->substr(0, quote));
+    rest->remove_prefix(quote + 1);
+    if (rest->substr(0, 1) != "\"") {
+      return true;
+    }
+    field->push_back('"');
+    rest->remove_prefix(1);
+  }
+}
+
 // The kind of an operation, and how it is replayed if that is another operation; nullptr otherwise.
 struct NamedKind {
   std::string_view name;
@@ -33,6 +58,10 @@ struct NamedKind {
   const char* note;
 };
 
+constexpr const char* kMalformed = "malformed lines left out";
+constexpr const char* kUnknownOperation = "lines whose operation rocktune does not know left out";
+constexpr const char* kNamedFamily = "lines whose family is no number left out";
+constexpr std::string_view kReadModifyWrite = "readmodifywrite";  // YCSB's, which is two operations
 constexpr const char* kMergeNote = "merges replayed as puts of their operands";
 constexpr const char* kSingleDeleteNote = "single deletes replayed as deletes";
 constexpr const char* kMultiGetNote = "multi-gets replayed as single gets";
@@ -69,6 +98,12 @@ constexpr std::array<NamedKind, 23> kNamedKinds = {{
 constexpr std::array<std::string_view, 9> kAnalyzerKinds = {
     "get", "put", "delete", "single_delete", "range_delete", "merge", "seek", "seek_for_prev", "multi_get"};
 
+// Returns a file's first line without the mark that other programs write before UTF-8 text.
+std::string WithoutByteOrderMark(const std::string& line) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return line.compare(0, kMark.size(), kMark) == 0 ? line.substr(kMark.size()) : line;
+}
+
 // Sets `*key` to the bytes that the digits state.
 bool ReadHex(std::string_view digits, std::string* key) {
   if (digits.substr(0, 2) == "0x") {
@@ -91,7 +126,7 @@ bool ReadHex(std::string_view digits, std::string* key) {
 TextTrace::TextTrace(const std::string& path) : bytes_(path) {
   std::string line;
   if (bytes_.ReadLine(&line) == TraceBytes::Line::kComplete) {
-    Recognize(line);
+    Recognize(WithoutByteOrderMark(line));
   }
   if (parser_ == nullptr) {
     throw std::invalid_argument(path +
@@ -105,6 +140,7 @@ void TextTrace::Restart() { GoToFirstOperation(); }
 void TextTrace::GoToFirstOperation() {
   bytes_.Restart();
   notes_.clear();
+  second_.reset();
   std::string line;
   for (std::size_t i = 0; i < header_lines_; ++i) {
     bytes_.ReadLine(&line);
@@ -114,7 +150,7 @@ void TextTrace::GoToFirstOperation() {
 void TextTrace::Recognize(const std::string& line) {
   uint64_t number = 0;
   const std::vector<std::string_view> words = Split(line, ' ');
-  const std::vector<std::string_view> fields = Split(line, ',');
+  const std::vector<std::string_view> fields = Fields(line);
   if (words.size() == 5 && ReadNumber(words[1], &number) && ReadNumber(words[4], &number)) {
     parser_ = &TextTrace::ParseAnalyzer;
     separator_ = ' ';
@@ -155,7 +191,37 @@ void TextTrace::NameColumns(const std::vector<std::string_view>& names) {
   header_lines_ = 1;
 }
 
+std::vector<std::string_view> TextTrace::Fields(std::string_view line) {
+  const bool may_have_quotes = parser_ == nullptr || parser_ == &TextTrace::ParseCsv;
+  if (!may_have_quotes || line.find('"') == std::string_view::npos) {
+    return Split(line, separator_);
+  }
+  std::vector<std::string_view> fields;
+  unquoted_.clear();
+  for (;;) {
+    if (line.substr(0, 1) == "\"") {
+      line.remove_prefix(1);
+      if (!TakeQuoted(&line, &unquoted_.emplace_back()) || (!line.empty() && line[0] != ',')) {
+        return {};
+      }
+      fields.push_back(unquoted_.back());
+    } else {
+      fields.push_back(line.substr(0, line.find(',')));
+      line.remove_prefix(fields.back().size());
+    }
+    if (line.empty()) {
+      return fields;
+    }
+    line.remove_prefix(1);
+  }
+}
+
 bool TextTrace::Next(TraceEvent* event) {
+  if (second_) {
+    *event = std::move(*second_);
+    second_.reset();
+    return true;
+  }
   std::string line;
   for (;;) {
     switch (bytes_.ReadLine(&line)) {
@@ -165,14 +231,14 @@ bool TextTrace::Next(TraceEvent* event) {
         notes_["bytes behind the last line of text left out"] = bytes_.size() - bytes_.position();
         return false;
       case TraceBytes::Line::kOverlong:
-        ++notes_["malformed lines left out"];
+        ++notes_[kMalformed];
         continue;
       case TraceBytes::Line::kComplete:
         break;
     }
     *event = TraceEvent();
-    if (!(this->*parser_)(Split(line, separator_), event)) {
-      ++notes_["malformed lines left out"];
+    if (const char* const left_out = (this->*parser_)(Fields(line), event); left_out != nullptr) {
+      ++notes_[left_out];
     } else if (event->kind != OperationKind::kDeleteRange || HasRange(*event)) {
       return true;
     }
@@ -188,55 +254,69 @@ bool TextTrace::HasRange(const TraceEvent& event) {
   return event.bound > event.key;
 }
 
-bool TextTrace::SetKind(std::string_view name, TraceEvent* event) {
+const char* TextTrace::SetKind(std::string_view name, TraceEvent* event) {
+  std::string lower;
+  for (const char letter : name) {
+    lower.push_back(letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter);
+  }
+  if (lower == kReadModifyWrite) {
+    ++notes_["read-modify-writes replayed as gets and puts"];
+    event->kind = OperationKind::kGet;
+    second_ = *event;
+    second_->kind = OperationKind::kPut;
+    return nullptr;
+  }
   for (const NamedKind& known : kNamedKinds) {
-    if (known.name == name) {
+    if (known.name == lower) {
       event->kind = known.kind;
       if (known.note != nullptr) {
         ++notes_[known.note];
       }
-      return true;
+      return nullptr;
     }
   }
-  return false;
+  return kUnknownOperation;
 }
 
-bool TextTrace::ParseCsv(const std::vector<std::string_view>& fields, TraceEvent* event) {
+const char* TextTrace::ParseCsv(const std::vector<std::string_view>& fields, TraceEvent* event) {
   const auto field = [&](std::size_t column) {
     return column < fields.size() ? fields[column] : std::string_view();
+  };
+  // Sets a number whose field may be empty; returns false for text.
+  const auto read = [&](std::size_t column, uint64_t* number) {
+    return field(column).empty() || ReadPrinted(field(column), number);
   };
   uint64_t family = 0;
   uint64_t bytes = 0;
   event->key = field(columns_.key);
-  if (!ReadNumber(field(columns_.time_us), &event->time_us) || event->key.empty() ||
-      (!field(columns_.family).empty() && !ReadNumber(field(columns_.family), &family)) ||
-      family > std::numeric_limits<uint32_t>::max() ||
-      (!field(columns_.value_bytes).empty() && !ReadNumber(field(columns_.value_bytes), &bytes)) ||
-      (!field(columns_.scan_length).empty() &&
-       !ReadNumber(field(columns_.scan_length), &event->scan_length))) {
-    return false;
+  if (!ReadPrinted(field(columns_.time_us), &event->time_us) || event->key.empty() ||
+      !read(columns_.value_bytes, &bytes) || !read(columns_.scan_length, &event->scan_length)) {
+    return kMalformed;
+  }
+  if (!read(columns_.family, &family) || family > std::numeric_limits<uint32_t>::max()) {
+    return kNamedFamily;
   }
   event->family_id = static_cast<uint32_t>(family);
   if (!field(columns_.value_bytes).empty()) {
     event->value_bytes = bytes;
   }
-  if (!SetKind(field(columns_.operation), event)) {
-    return false;
+  if (const char* const unknown = SetKind(field(columns_.operation), event); unknown != nullptr) {
+    return unknown;
   }
   if (event->kind == OperationKind::kDeleteRange) {
     event->bound = field(columns_.end_key);
   }
-  return true;
+  return nullptr;
 }
 
-bool TextTrace::ParseTwitter(const std::vector<std::string_view>& fields, TraceEvent* event) {
+const char* TextTrace::ParseTwitter(const std::vector<std::string_view>& fields, TraceEvent* event) {
   uint64_t seconds = 0;
   uint64_t key_bytes = 0;
   uint64_t value_bytes = 0;
   if (fields.size() != 7 || !ReadNumber(fields[0], &seconds) || fields[1].empty() ||
       !ReadNumber(fields[2], &key_bytes) || !ReadNumber(fields[3], &value_bytes) ||
       seconds > std::numeric_limits<uint64_t>::max() / kSecondUs) {
-    return false;
+    return kMalformed;
   }
   event->time_us = seconds * kSecondUs;
   event->key = fields[1];
@@ -249,21 +329,22 @@ bool TextTrace::ParseTwitter(const std::vector<std::string_view>& fields, TraceE
   return SetKind(fields[5], event);
 }
 
-bool TextTrace::ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event) {
+const char* TextTrace::ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event) {
   uint64_t kind = 0;
   uint64_t family = 0;
   uint64_t value_bytes = 0;
   if (fields.size() != 5 || !ReadHex(fields[0], &event->key) || !ReadNumber(fields[1], &kind) ||
       kind >= kAnalyzerKinds.size() || !ReadNumber(fields[2], &family) ||
       family > std::numeric_limits<uint32_t>::max() || !ReadNumber(fields[3], &value_bytes) ||
-      !ReadNumber(fields[4], &event->time_us) || !SetKind(kAnalyzerKinds[kind], event)) {
-    return false;
+      !ReadNumber(fields[4], &event->time_us)) {
+    return kMalformed;
   }
   event->family_id = static_cast<uint32_t>(family);
+  SetKind(kAnalyzerKinds[kind], event);
   if (event->kind == OperationKind::kPut) {
     event->value_bytes = value_bytes;
   }
-  return true;
+  return nullptr;
 }
 
 }  // namespace rocktune

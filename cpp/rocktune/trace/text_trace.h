@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,16 +27,20 @@ class TextTrace : public TraceSource {
   const TraceNotes& notes() const override { return notes_; }
 
  private:
-  // Reads the fields of a line. Returns false if it is malformed.
-  using Parser = bool (TextTrace::*)(const std::vector<std::string_view>& fields, TraceEvent* event);
+  // Returns the fields of a line. Those of a CSV file may be in quotes; no field if quotes are not closed.
+  // Valid until the next call.
+  std::vector<std::string_view> Fields(std::string_view line);
+  // Reads the fields of a line. Returns the note on a line that is left out, else nullptr.
+  using Parser = const char* (TextTrace::*)(const std::vector<std::string_view>& fields, TraceEvent* event);
 
-  bool ParseCsv(const std::vector<std::string_view>& fields, TraceEvent* event);
-  bool ParseTwitter(const std::vector<std::string_view>& fields, TraceEvent* event);
-  bool ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event);
+  const char* ParseCsv(const std::vector<std::string_view>& fields, TraceEvent* event);
+  const char* ParseTwitter(const std::vector<std::string_view>& fields, TraceEvent* event);
+  const char* ParseAnalyzer(const std::vector<std::string_view>& fields, TraceEvent* event);
   // Returns true if a range delete states a range; otherwise adds a note.
   bool HasRange(const TraceEvent& event);
-  // Sets the kind of an operation by its name. Returns false if there is no such operation.
-  bool SetKind(std::string_view name, TraceEvent* event);
+  // Sets the kind of an operation by its name in any case, once its key and sizes are set. Returns the note
+  // on an operation that is not known, else nullptr.
+  const char* SetKind(std::string_view name, TraceEvent* event);
   void GoToFirstOperation();
   // Finds the format in the first line.
   void Recognize(const std::string& line);
@@ -51,6 +57,8 @@ class TextTrace : public TraceSource {
   TraceNotes notes_;
   Parser parser_ = nullptr;
   char separator_ = ',';
+  std::deque<std::string> unquoted_;  // fields that were in quotes
+  std::optional<TraceEvent> second_;  // the other operation of the last line, which has two
   uint64_t resolution_us_ = 1;
   std::size_t header_lines_ = 0;
   Columns columns_;

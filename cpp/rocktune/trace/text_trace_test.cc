@@ -20,8 +20,47 @@ TEST_F(TextTraceTest, ReadsCsvByItsColumns) {
   EXPECT_EQ(events[1].value_bytes, std::nullopt);
   EXPECT_EQ(events[2].kind, OperationKind::kScan);
   EXPECT_EQ(events[3].kind, OperationKind::kPut);
-  EXPECT_EQ(trace.notes(),
-            (TraceNotes{{"malformed lines left out", 2}, {"merges replayed as puts of their operands", 1}}));
+  EXPECT_EQ(trace.notes(), (TraceNotes{{"malformed lines left out", 1},
+                                       {"lines whose operation rocktune does not know left out", 1},
+                                       {"merges replayed as puts of their operands", 1}}));
+}
+
+TEST_F(TextTraceTest, ReadsCsvOfSpreadsheets) {
+  TextTrace trace(Write("trace.csv",
+                        "\xef\xbb\xbf\"time_us\",\"operation\",key,value_bytes\r\n5,put,\"a,b\",100\r\n"
+                        "6,get,\"a,c\",\r\n\"7\",\"get\",\"say \"\"x\"\"\"\n8,get,a\"b,\n9,get,\"open\n"
+                        "9,get,\"k\"x,\n"));
+  const std::vector<TraceEvent> events = Events(&trace);
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[0].key, "a,b");
+  EXPECT_EQ(events[0].value_bytes, 100U);
+  EXPECT_EQ(events[1].key, "a,c");
+  EXPECT_EQ(events[2].key, "say \"x\"");
+  EXPECT_EQ(events[2].time_us, 7U);
+  EXPECT_EQ(events[3].key, "a\"b");
+  EXPECT_EQ(trace.notes(), (TraceNotes{{"malformed lines left out", 2}}));
+}
+
+TEST_F(TextTraceTest, ReadsNumbersAndNamesAsProgramsPrintThem) {
+  TextTrace trace(Write("trace.csv",
+                        "time_us,operation,key,family,value_bytes\n5.0,PUT,a,0.0,100.0\n6.25,Get,b,,\n"
+                        "7,get,c,meta,\n8,get,d,,x\n9.1.1,get,e,,\n9,touch,f,,\n10,READMODIFYWRITE,g,1,30\n"
+                        "11,get,h,,\n"));
+  const std::vector<TraceEvent> events = Events(&trace);
+  ASSERT_EQ(events.size(), 5U);
+  EXPECT_EQ(events[0].kind, OperationKind::kPut);
+  EXPECT_EQ(events[0].value_bytes, 100U);
+  EXPECT_EQ(events[1].time_us, 6U);
+  EXPECT_EQ(events[2].kind, OperationKind::kGet);
+  EXPECT_EQ(events[3].kind, OperationKind::kPut);
+  EXPECT_EQ(events[3].key, "g");
+  EXPECT_EQ(events[3].family_id, 1U);
+  EXPECT_EQ(events[3].value_bytes, 30U);
+  EXPECT_EQ(events[4].key, "h");
+  EXPECT_EQ(trace.notes(), (TraceNotes{{"malformed lines left out", 2},
+                                       {"lines whose operation rocktune does not know left out", 1},
+                                       {"lines whose family is no number left out", 1},
+                                       {"read-modify-writes replayed as gets and puts", 1}}));
 }
 
 TEST_F(TextTraceTest, ReadsTwittersCacheTraces) {

@@ -173,7 +173,11 @@ class Converter {
       ++summary_.notes[std::string("bounded scans assumed to read all keys of the trace") +
                        (stored_ == nullptr ? "" : " and the database") + " up to their bounds"];
       const uint64_t bound = Rank(event.family_id, event.bound);
-      length = bound > key ? bound - key : 1;
+      if (event.backwards) {  // both ends are read
+        length = key > bound ? key - bound + 1 : 1;
+      } else {
+        length = bound > key ? bound - key : 1;
+      }
     } else if (length == 0) {
       ++summary_.notes["scans of unknown length assumed to read " +
                        std::to_string(request_.unknown_scan_length) + " entries"];

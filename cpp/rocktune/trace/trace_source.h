@@ -16,9 +16,10 @@ struct TraceEvent {
   OperationKind kind = OperationKind::kGet;  // kGet, kPut, kDelete, kScan or kDeleteRange
   uint32_t family_id = 0;                    // RocksDB's number of the column family
   std::string key;  // kDeleteRange: the beginning of the range, perhaps no key of the store
-  // kScan: the first key that is not read; empty if there is no bound. kDeleteRange: the end of the range,
-  // which lies behind its beginning.
+  // kScan: the first key that is not read, or for a scan backwards the last one that is; empty if there is no
+  // bound. kDeleteRange: the end of the range, which lies behind its beginning.
   std::string bound;
+  bool backwards = false;               // kScan: whether it was recorded as a scan to smaller keys
   std::optional<uint64_t> value_bytes;  // of the value read or written; absent if the trace does not state it
   uint64_t scan_length = 0;             // kScan: entries read; 0 if the trace does not state it
 };

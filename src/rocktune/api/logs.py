@@ -29,13 +29,20 @@ def read_log(logs: Sequence[str | Path], *, out: str | Path | None = None) -> Lo
     document = read_files([Path(log) for log in logs])
     if out is not None:
         path = Path(out)
-        if path.is_dir():
-            raise UserError(f"{path}: it is a directory; name the HTML file to write")
         try:
+            _require_page(path, document)
             write_log_report(path, document)
         except OSError as failure:
             raise UserError(f"{path}: cannot be written: {failure.strerror}") from None
     return document
+
+
+def _require_page(path: Path, document: LogDocument) -> None:
+    """Raises a UserError if a path is a directory or one of the files that were read."""
+    if path.is_dir():
+        raise UserError(f"{path}: it is a directory; name the HTML file to write")
+    if path.exists() and any(path.samefile(log) for log in document.files):
+        raise UserError(f"{path}: it is a LOG that was read; name another file for the page")
 
 
 def log_csv(document: LogDocument, kind: str) -> str:

@@ -104,8 +104,17 @@ def _source(paths: Sequence[Path]) -> _Source:
     """Sorts sources into a database and LOG files.
 
     Raises:
-        UserError: a source is missing, or there are several databases.
+        UserError: a source is missing or cannot be read, or there are several databases.
     """
+    try:
+        return _sorted_sources(paths)
+    except OSError as failure:
+        raise UserError(f"profile: {failure.filename}: cannot be read: {failure.strerror}") from None
+
+
+def _sorted_sources(paths: Sequence[Path]) -> _Source:
+    """Does what `_source` does, but raises OSError for a directory that cannot be searched."""
+    paths = list({path.resolve(): path for path in paths}.values())
     databases = [path for path in paths if path.is_dir() and (path / "CURRENT").exists()]
     if len(databases) > 1:
         raise UserError(
@@ -116,7 +125,7 @@ def _source(paths: Sequence[Path]) -> _Source:
             raise UserError(f"profile: {path} does not exist; name a database's directory or a LOG file")
     database = databases[0] if databases else None
     logs = [path for path in paths if path not in databases]
-    if database is not None and any(database.glob("LOG*")):
+    if database is not None and ((database / "LOG").exists() or any(database.glob("LOG.old.*"))):
         logs.append(database)
     newest = None if database is None else newest_options_file(database)
     options = None if newest is None else read_options_document(newest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocktune.api.new_files import checked_new_file, write_new_file
+from rocktune.api.new_files import checked_new_file, require_new, write_new_file
 from rocktune.api.time_left import TimeLeft
 from rocktune.engine import (
     DEFAULT_SCAN_LENGTH,
@@ -23,7 +23,7 @@ from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_w
 
 _RATES = ("closed", "recorded")
 _OPERATIONS_SUFFIX = ".operations"
-_READING = 2
+_READING = 3
 """What is read of a trace; a change gets another number, so that traces are imported again."""
 
 
@@ -95,7 +95,7 @@ def write_trace_workload(
         `file`, the TOML file.
 
     Raises:
-        UserError: see `trace_info`; or a file cannot be written.
+        UserError: see `trace_info`; or a file exists or cannot be written.
     """
     path = checked_new_file(Path(out), "--workload")
     if rate not in _RATES:
@@ -103,6 +103,7 @@ def write_trace_workload(
     if not 1 <= threads <= 1024:
         raise UserError(f"threads: {threads} must be a number from 1 to 1,024")
     operations = path.with_suffix(_OPERATIONS_SUFFIX)
+    require_new(operations, "the operations")
     source = _Source.of(trace, scan_length, preload_from)
     summary = source.read(operations, observer)
     workload = trace_workload(
@@ -242,7 +243,12 @@ def _imported(source: _Source, observer: Observer | None) -> WorkloadSpec:
             operations = file.with_suffix(_OPERATIONS_SUFFIX)
             summary = source.read(operations, observer)
             workload = trace_workload(summary, operations.name, file.stem, preload_from=source.directory)
-            write_new_file(file, workload_file_text(workload))
+            try:
+                write_new_file(file, workload_file_text(workload))
+            except UserError:
+                # Another process may have imported the same trace meanwhile.
+                if not file.exists():
+                    raise
     return load_workload(str(file))
 
 

@@ -1,6 +1,7 @@
 """Engines: the systems under test, behind one protocol that opens, advances, parks and closes runs."""
 
 from rocktune.engine.base import Engine, Progress, Run, RunFailed
+from rocktune.engine.blob_files import FamilyBlobs
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.command.engine import CommandEngine, command_lines
 from rocktune.engine.db_bench import DbBenchEngine, refuse_inexpressible
@@ -38,6 +39,7 @@ __all__ = [
     "EmbeddedSpec",
     "Engine",
     "EngineSpec",
+    "FamilyBlobs",
     "FamilyContent",
     "FamilyTables",
     "MeasureRequest",

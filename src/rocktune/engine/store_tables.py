@@ -1,12 +1,13 @@
 """Reads what the tables of a user's store say of themselves, without opening the store."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from rocktune.engine.base import Progress, RunFailed
+from rocktune.engine.blob_files import FamilyBlobs, read_blob_files
 from rocktune.engine.worker import find_worker, start_worker
 from rocktune.errors import UserError
 
@@ -33,6 +34,8 @@ class FamilyTables:
         data_bytes: bytes of data blocks, compressed.
         compressions: names of their compressions.
         comparators: names of their comparators.
+        id: RocksDB's number of the family; None if unknown.
+        blobs: its blob files; None without any.
     """
 
     name: str
@@ -47,6 +50,8 @@ class FamilyTables:
     data_bytes: int
     compressions: tuple[str, ...]
     comparators: tuple[str, ...]
+    id: int | None = None
+    blobs: FamilyBlobs | None = None
 
     @property
     def valued(self) -> int:
@@ -91,7 +96,7 @@ class StoreTables:
 def read_store_tables(
     directories: Sequence[Path], progress: Progress | None = None, command: Sequence[str] | None = None
 ) -> StoreTables:
-    """Returns the sums of the properties of all tables in a store's directories.
+    """Returns the sums of the properties of all tables and blob files in a store's directories.
 
     The store may be in use: it is not opened, and nothing is written. No key or value is read.
 
@@ -111,5 +116,9 @@ def read_store_tables(
         raise UserError(f"{directories[0]}: its tables cannot be read: {failure.message}") from None
     finally:
         worker.kill()
-    families = _FAMILIES.validate_python(reply["families"])
+    blobs = read_blob_files(directories)
+    families = tuple(
+        replace(each, blobs=None if each.id is None else blobs.get(each.id))
+        for each in _FAMILIES.validate_python(reply["families"])
+    )
     return StoreTables(families, reply["unread_tables"], reply["unread_example"])

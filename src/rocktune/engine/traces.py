@@ -1,6 +1,9 @@
 """Reads and samples traces with the worker (docs/design/traces.md)."""
 
+import re
+import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +63,7 @@ def import_trace(
         "unknown_scan_length": unknown_scan_length,
         "preload_from": "" if preload_from is None else str(preload_from),
     }
-    return _asked("import_trace", fields, source, progress, command)
+    return _asked("import_trace", fields, (source, target), progress, command)
 
 
 def sample_trace(path: Path, scale: int, command: Sequence[str] | None = None) -> TraceSummary:
@@ -78,13 +81,29 @@ def sample_trace(path: Path, scale: int, command: Sequence[str] | None = None) -
         UserError: the file cannot be read, the sample cannot be written or would hold no operation, or no
             worker is installed.
     """
-    return _asked("sample_trace", {"path": str(path), "scale": scale}, path, None, command)
+    return _asked("sample_trace", {"path": str(path), "scale": scale}, (path, path), None, command)
 
 
 def _asked(
-    name: str, fields: dict[str, Any], path: Path, progress: Progress | None, command: Sequence[str] | None
+    name: str,
+    fields: dict[str, Any],
+    paths: tuple[Path, Path],
+    progress: Progress | None,
+    command: Sequence[str] | None,
 ) -> TraceSummary:
-    """Returns the summary in a worker's reply. Raises UserError for its failure."""
+    """Returns the summary in a worker's reply.
+
+    Args:
+        name: the command.
+        fields: its fields.
+        paths: the file to name in errors, and the one that is written.
+        progress: see `import_trace`.
+        command: see `import_trace`.
+
+    Raises:
+        UserError: the worker refuses the command or fails.
+    """
+    path, written = paths
     worker = start_worker(tuple(command or find_worker()))
     try:
         reply = worker.request(name, _TIMEOUT_S, fields, progress, renewed=True)
@@ -94,4 +113,16 @@ def _asked(
         raise UserError(said) from None
     finally:
         worker.kill()
+        _remove_unfinished(written, worker.pid)
     return TraceSummary.model_validate(reply["summary"])
+
+
+def _remove_unfinished(path: Path, pid: int) -> None:
+    """Removes what a worker that was killed, such as by Ctrl-C, left of a file that it wrote."""
+    unfinished = re.compile(rf"{re.escape(path.name)}(?:\.s\d+)?\.{pid}\.(?:keys|sizes|partial)")
+    with suppress(OSError):
+        for each in path.parent.iterdir():
+            if unfinished.fullmatch(each.name) and each.is_dir():
+                shutil.rmtree(each, ignore_errors=True)
+            elif unfinished.fullmatch(each.name):
+                each.unlink(missing_ok=True)

@@ -123,6 +123,11 @@ class WorkerProcess:
         self.hello = self._receive_hello(command[0])
 
     @property
+    def pid(self) -> int:
+        """The number of the process, also after its end."""
+        return self._process.pid
+
+    @property
     def engine(self) -> str:
         """The linked RocksDB for the record, such as "RocksDB 7.8.3, assertions on"."""
         assertions = "on" if self.hello["assertions"] else "off"

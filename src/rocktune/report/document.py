@@ -6,6 +6,7 @@ known by their digests, and forbids every request.
 
 import base64
 import hashlib
+from contextlib import suppress
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -19,8 +20,13 @@ def write_document(path: Path, page: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # In the same directory, because a rename is atomic only within a file system.
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(page, encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(page, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
 
 
 @cache

@@ -210,7 +210,7 @@ def _level_tables(opening: Opening) -> Iterable[TextTable]:
 
 
 def _size(family: FamilyStats) -> float:
-    return family.total.size_bytes or 0.0 if family.total else 0.0
+    return family.size_bytes or 0.0
 
 
 def _debt(pending: int | None) -> str:

@@ -53,6 +53,28 @@ def test_the_programs_changes_come_first_and_the_options_file_last(tmp_path: Pat
     assert found.compressions("default") == ("kNoCompression", "kZSTD")
 
 
+PERCENT = "compaction_options_universal.max_size_amplification_percent"
+
+
+def test_settings_in_braces(tmp_path: Path) -> None:
+    options = OPTIONS.replace(
+        b"[TableOptions",
+        b"  compaction_options_universal={max_size_amplification_percent=500;}\n[TableOptions",
+    )
+    assert facts(tmp_path, Family(), "", options).text(PERCENT, "default") == "500"
+    change = (
+        message(101, "SetOptions() on column family [default], inputs:")
+        + message(101, "compaction_options_universal: {max_size_amplification_percent=300;size_ratio=2;}")
+        + message(101, "block_based_table_factory: {block_restart_interval=4}")
+        + message(101, "prefix_extractor: {broken")
+        + message(101, "[default] SetOptions() succeeded")
+    )
+    found = facts(tmp_path, Family({PERCENT: 200}), change, options)
+    assert found.number(PERCENT, "default") == 300
+    assert found.text("table.block_restart_interval", "default") == "4"
+    assert found.text("prefix_extractor.x", "default") is None
+
+
 def test_compressions_of_levels(tmp_path: Path) -> None:
     family = Family({"compression[0]": "NoCompression", "compression[1]": "Zlib"})
     assert facts(tmp_path, family).compressions("default") == ("NoCompression", "Zlib")

@@ -32,6 +32,23 @@ def test_without_dumps_lengths_are_estimated_from_messages(tmp_path: Path) -> No
     assert held.share == pytest.approx(0.50002)
 
 
+def test_a_stop_after_the_last_dump_counts(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    text = log_text({"default": Family()})
+    stop = level0(36, stops=True)
+    path.write_text(text + message(200, stop) + message(400, stop) + message(500, "end"))
+    held = held_up(only(path))
+    # No second of the 100 until the dump, and 200 to 300 s of the 400 after it.
+    assert not held.counted
+    assert held.seconds == pytest.approx(250)
+    assert held.share == pytest.approx(250 / 500)
+    assert [each.stall.stops for each in held.causes] == [True]
+    # A message before the dump says nothing of the time after it.
+    before = log_text({"default": Family()}, [stop], stall_s=2)
+    path.write_text(before + message(500, "end"))
+    assert held_up(only(path)).seconds == 2
+
+
 def test_text_without_times_has_no_share(tmp_path: Path) -> None:
     path = tmp_path / "LOG"
     path.write_text("** Compaction Stats [default] **\n")

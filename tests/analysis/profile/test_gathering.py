@@ -1,15 +1,18 @@
 """Facts from LOG files, tables and OPTIONS files."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.importing.logs.made import GOLDENS, message
+from tests.importing.logs.made import GOLDENS, TABLE, message
 
 from rocktune.analysis.profile import StoreFacts, gathered
-from rocktune.engine import FamilyTables, StoreTables
+from rocktune.engine import FamilyBlobs, FamilyTables, StoreTables
 from rocktune.importing import parsed_document
 from rocktune.importing.logs import read_log
 
+CASES = Path(__file__).parents[2] / "importing" / "logs" / "cases"
 TICKERS = {
     "number.keys.written": 100,
     "number.keys.read": 50,
@@ -87,6 +90,32 @@ def test_tables_count_more_than_the_log() -> None:
     assert any("1 tables could not be read" in note for note in facts.notes)
 
 
+def levels(folder: Path, *rows: tuple[str, int, float]) -> float | None:
+    """Returns the last level's share by a dump of levels with so many files and MiB."""
+    heads = "Files Size Score W-Amp"
+    text = "".join(f"  {name} {files}/0 {mib:.2f} MB 0.5 1.0\n" for name, files, mib in rows)
+    table = f"\n** Compaction Stats [default] **\nLevel {heads}\n{'-' * 20}\n{text}"
+    (family,) = logged(folder, message(5, "-- DUMPING STATS --").rstrip(), table).families
+    return family.last_level_share
+
+
+def test_the_last_level_is_the_deepest_with_data(tmp_path: Path) -> None:
+    assert levels(tmp_path, ("L0", 2, 10.0), ("L5", 3, 30.0)) == 0.75
+    # RocksDB prints levels that were emptied, such as by a compaction with `change_level`.
+    assert levels(tmp_path, ("L0", 2, 10.0), ("L5", 3, 30.0), ("L6", 0, 0.0)) == 0.75
+    # Files of level 0 may have versions of the same keys.
+    assert levels(tmp_path, ("L0", 2, 10.0)) is None
+    assert levels(tmp_path, ("L0", 1, 10.0)) == 1.0
+
+
+def test_levels_without_their_sum_are_data(tmp_path: Path) -> None:
+    facts = gathered(read_log([CASES / "slow-flushes-17-columns.log"]), None, None)
+    (family,) = facts.families
+    assert family.file_bytes == round((36.10 + 80.12 + 130.02) * (1 << 20))
+    (stats,) = read_log([CASES / "slow-flushes-17-columns.log"]).openings[0].dumps[0].families
+    assert (stats.total, stats.files) == (None, 25)
+
+
 def test_a_time_to_live_lets_data_expire_only_with_fifo() -> None:
     text = '[CFOptions "default"]\nttl=60\ncompaction_filter_factory={}\ncompaction_style={}\n'
 
@@ -100,3 +129,62 @@ def test_a_time_to_live_lets_data_expire_only_with_fifo() -> None:
     assert expiry("TtlCompactionFilterFactory", "kCompactionStyleLevel") == (
         ("compaction_filter_factory", "TtlCompactionFilterFactory"),
     )
+
+
+def test_without_a_log_its_place_is_named() -> None:
+    options = parsed_document(b'[DBOptions]\n  db_log_dir=/var/log/db\n[CFOptions "default"]\n')
+    (note,) = gathered(None, StoreTables((TABLES,), 0, ""), options).notes
+    assert note.startswith("No LOG was read, so that operations")
+    assert note.endswith("db_log_dir is /var/log/db: name the LOG there too.")
+    (note,) = gathered(None, StoreTables((TABLES,), 0, ""), None).notes
+    assert "db_log_dir" not in note
+
+
+def test_a_family_that_was_dropped_is_no_data(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(
+        message(5, "-- DUMPING STATS --").rstrip()
+        + TABLE.format(family="default")
+        + TABLE.format(family="old")
+    )
+    log, tables = read_log([path]), StoreTables((TABLES,), 0, "")
+    options = parsed_document(b'[CFOptions "default"]\n[CFOptions "empty"]\n')
+    facts = gathered(log, tables, options)
+    assert {each.name for each in facts.families} == {"default", "empty"}
+    assert any(note.startswith("old: the LOG has this column family") for note in facts.notes)
+    # Nobody knows without an OPTIONS file: its tables may be elsewhere.
+    assert {each.name for each in gathered(log, tables, None).families} == {"default", "old"}
+
+
+def test_values_in_blob_files_are_values(tmp_path: Path) -> None:
+    # 100 values of 4,000 bytes with keys of 16; a reference has about 10 bytes.
+    blobs = FamilyBlobs(files=2, values=100, record_bytes=100 * 4_016)
+    raw: dict[str, Any] = {"raw_key_bytes": 100 * 24, "raw_value_bytes": 100 * 10, "data_bytes": 100 * 34}
+    tables = replace(TABLES, entries=100, deletions=0, blobs=blobs, **raw)
+    (family,) = gathered(None, StoreTables((tables,), 0, ""), None).families
+    assert (family.value_bytes, family.blob_values) == (4_000, 100)
+    assert family.compressed_fraction == pytest.approx((3_400 + 400_000) / (2_400 + 400_000))
+    # Half of the values stay in tables, with 90 bytes.
+    mixed = replace(
+        tables, raw_value_bytes=50 * 10 + 50 * 90, blobs=replace(blobs, values=50, record_bytes=50 * 4_016)
+    )
+    (family,) = gathered(None, StoreTables((mixed,), 0, ""), None).families
+    assert family.value_bytes == (4_000 + 90) / 2
+
+
+def test_a_log_shows_values_in_blob_files(tmp_path: Path) -> None:
+    events = (
+        '{"job": 3, "event": "flush_started", "num_entries": 100, "num_deletes": 0}',
+        '{"cf_name": "default", "job": 3, "event": "blob_file_creation", "file_number": 9, '
+        f'"total_blob_count": 100, "total_blob_bytes": {100 * (32 + 16 + 4_000)}}}',
+        '{"cf_name": "default", "job": 3, "event": "table_file_creation", "file_size": 4000, '
+        '"table_properties": {"data_size": 3400, "raw_key_size": 2400, "raw_value_size": 1000, '
+        '"num_entries": 100, "num_deletions": 0}}',
+        '{"job": 3, "event": "flush_finished"}',
+    )
+    facts = logged(tmp_path, *(message(1, f"EVENT_LOG_v1 {event}") for event in events))
+    (family,) = facts.families
+    assert (family.key_bytes, family.value_bytes, family.blob_values) == (16, 4_000, 100)
+    options = parsed_document(b'[CFOptions "default"]\n  enable_blob_files=true\n')
+    (without,) = gathered(None, StoreTables((TABLES,), 0, ""), options).families
+    assert (without.uses_blob_files, without.blob_values) == (True, 0)

@@ -113,6 +113,14 @@ def test_the_skew_shows_its_error() -> None:
     assert found.workload.key_chooser.kind == "scrambled_zipfian"
 
 
+def test_hits_of_compactions_are_no_skew() -> None:
+    counts = OperationCounts(gets=0, found_gets=0, memtable_hits=0, writes=3_000, seeks=0, steps=0)
+    facts = replace(FACTS, counts=counts, cache_bytes=1 << 20, cache_hit_share=0.0)
+    found = finding(profiled(facts, "mine"), "skew")
+    assert (found.basis, found.value) == (Basis.ASSUMED, "0 (uniform keys)")
+    assert found.why.startswith("no reads")
+
+
 def test_families_share_operations_by_what_they_flush() -> None:
     events = replace(FAMILY, name="events", entries=3_000_000, written_entries=6_000)
     found = profiled(replace(FACTS, families=(FAMILY, events, FamilyFacts("empty"))), "w")

@@ -29,6 +29,14 @@ def test_a_day_is_found_in_three(noise: float) -> None:
     assert fitted.explained > 0.85
 
 
+@pytest.mark.parametrize("days", [3, 21])
+def test_a_period_is_exact_without_noise(days: float) -> None:
+    fitted = fitted_rate(daily(days, 0))
+    assert fitted is not None
+    assert fitted.period_s == pytest.approx(DAY, rel=1e-3)
+    assert fitted.amplitude == pytest.approx(400, rel=1e-2)
+
+
 def test_a_day_is_not_found_in_one() -> None:
     fitted = fitted_rate(daily(0.75, 0))
     assert fitted is not None

@@ -56,6 +56,32 @@ def test_a_rolled_file_continues_the_opening(write: Write) -> None:
         assert opening.seconds == 61
 
 
+def in_directory(directory: str, second: float, session: str, opens: bool = True) -> str:
+    """Returns the first lines of a database's LOG."""
+    line = message(second, f"SST files in {directory} dir, Total Num: 3, files: 000007.sst ")
+    return header(second, "9.9.3", session, opens) + line
+
+
+@pytest.mark.parametrize("sessions", [("A" * 20, "B" * 20), ("", "")])
+def test_files_of_two_databases_stay_apart(write: Write, sessions: tuple[str, str]) -> None:
+    one, other = sessions
+    files = [
+        write(in_directory("/one", 0, one) + message(1, "[WARN] first"), "one-LOG.old.1"),
+        write(in_directory("/the other", 5, other) + message(6, "[WARN] another"), "other-LOG"),
+        write(in_directory("/one", 9, one, opens=False) + message(10, "[WARN] second"), "one-LOG"),
+        write(in_directory("/third", 20, "", opens=False) + message(21, "[WARN] third"), "third-LOG"),
+    ]
+    found = document(*files)
+    assert [(each.directory, [message.text for message in each.messages]) for each in found.openings] == [
+        ("/one", ["first", "second"]),
+        ("/the other", ["another"]),
+        ("/third", ["third"]),
+    ]
+    assert found.notes == (
+        "The files name 3 directories of databases, with these openings: /one: 1; /the other: 2; /third: 3.",
+    )
+
+
 def test_a_reopened_database_has_two_openings(write: Write) -> None:
     for sessions in (("A" * 20, "B" * 20), ("", "")):
         write(header(0, "5.18.4", sessions[0]) + message(1, "[WARN] first"), "LOG.old.1")
@@ -170,9 +196,22 @@ def test_options_set_later_do_not_replace_those_of_the_opening(write: Write) -> 
     assert [(each.family, each.name, each.value) for each in opening.changes] == [
         ("default", "write_buffer_size", "2048"),
         ("x y", "level0_stop_writes_trigger", "40"),
-        (None, "max_background_jobs", "8"),
     ]
     assert opening.failed_changes == 1
+
+
+@pytest.mark.parametrize(
+    "failure",
+    ["[WARN] [default] SetOptions() failed", "[WARN] SetOptions() failed: Invalid argument: x"],
+)
+def test_options_of_a_refused_call_are_no_changes(write: Write, failure: str) -> None:
+    call = message(9, "SetOptions() on column family [default], inputs:", "1")
+    inputs = message(9, "write_buffer_size: 2048", "1") + message(9, "ttl: x", "1")
+    refused = only(write(header(0, "9.9.3") + call + inputs + message(9, failure, "1")))
+    assert (refused.changes, refused.failed_changes) == ((), 1)
+    # Without a result nobody knows; the LOG was cut there.
+    cut = only(write(header(0, "9.9.3") + call + inputs))
+    assert ([each.name for each in cut.changes], cut.failed_changes) == (["write_buffer_size", "ttl"], 0)
 
 
 def test_a_stall_is_over_when_the_log_shows_less(write: Write) -> None:

@@ -13,6 +13,7 @@ from rocktune.errors import UserError
 from rocktune.importing.workloads import Use, WorkloadEntry, from_db_bench
 from rocktune.importing.workloads.command_line import known_flags
 from rocktune.workload import load_workload, workload_names
+from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import SizeSpec
 from rocktune.workload.loads import MixSpec
 
@@ -187,9 +188,94 @@ def test_sizes_of_values() -> None:
     flags = "db_bench --benchmarks=overwrite --value_size_min=10 --value_size_max=20 "
     value = from_db_bench(flags + "--value_size_distribution_type=uniform").workload.value
     assert (value.kind, value.low, value.high) == ("uniform", 10, 20)
-    normal = flags + "--value_size_distribution_type=normal"
+    normal = flags + "--value_size_distribution_type=Normal"
     assert entry(normal, "value_size_max").use is Use.TRANSLATED
     assert entry(flags, "value_size_max").use is Use.WITHOUT_EFFECT
+
+
+def arrival(flags: str) -> ArrivalSpec:
+    (session,) = from_db_bench(f"db_bench --value_size=84 {flags}").workload.sessions
+    return session.arrival
+
+
+@pytest.mark.parametrize(
+    ("flags", "operations_s"),
+    [
+        # 84 bytes and a key of 16 are 100 bytes a write.
+        ("--benchmarks=updaterandom --benchmark_write_rate_limit=10000", 100),
+        ("--benchmarks=seekrandom --benchmark_read_rate_limit=500", 500),
+        (
+            "--benchmarks=readwhilewriting --benchmark_read_rate_limit=500 "
+            "--benchmark_write_rate_limit=10000",
+            600,
+        ),
+        ("--benchmarks=updaterandom --sine_write_rate --sine_a=0 --sine_d=20000", 200),
+        (
+            "--benchmarks=mixgraph --mix_get_ratio=0.5 --mix_put_ratio=0.5 --benchmark_read_rate_limit=100",
+            200,
+        ),
+        (
+            "--benchmarks=mixgraph --mix_get_ratio=0.5 --mix_put_ratio=0.5 --benchmark_read_rate_limit=100 "
+            "--benchmark_write_rate_limit=50",
+            100,
+        ),
+    ],
+)
+def test_limits_become_rates(flags: str, operations_s: float) -> None:
+    assert arrival(flags) == ArrivalSpec(kind="fixed_rate", operations_s=operations_s)
+
+
+def test_both_limits_give_the_writers_share() -> None:
+    flags = "--benchmarks=seekrandomwhilewriting --benchmark_read_rate_limit=300 --value_size=84"
+    both = f"{flags} --benchmark_write_rate_limit=10000"
+    assert mix(both) == MixSpec(scan=0.75, put=0.25)
+    assert not any("writing thread" in each for each in from_db_bench(f"db_bench {both}").assumed)
+    assert entry(f"db_bench {both}", "benchmark_read_rate_limit").use is Use.TRANSLATED
+    assert "how many writes" in entry(f"db_bench {flags}", "benchmark_read_rate_limit").why
+
+
+def test_a_sine_of_writes_is_in_bytes() -> None:
+    flags = "--benchmarks=overwrite --sine_write_rate=true --sine_a=1000 --sine_b=0.5 --sine_d=4000"
+    found = arrival(flags)
+    assert (found.kind, found.operations_s, found.amplitude_operations_s) == ("sine", 40, 10)
+    assert found.period_s == pytest.approx(4 * math.pi)
+    used = entry(f"db_bench --value_size=84 {flags}", "sine_d")
+    assert (used.use, used.becomes) == (Use.TRANSLATED, "arrival.operations_s = 40")
+    assert "100 for each write" in used.why
+
+
+def test_verified_keys_are_those_of_numdistinct() -> None:
+    command = "db_bench --benchmarks=randomwithverify --num=5000000"
+    assert from_db_bench(command).workload.keys == 10_000
+    assert entry(command, "num").use is Use.WITHOUT_EFFECT
+    assert from_db_bench(f"{command} --numdistinct=7").workload.keys == 70
+    filled = from_db_bench(command.replace("random", "fillseq,random"))
+    assert filled.workload.keys == 5_000_000
+    assert any("draws from 10000 keys of its own" in each for each in filled.warnings)
+
+
+@pytest.mark.parametrize(("distance", "length"), [(0, 40), (15, 15), (60, 40)])
+def test_scans_end_at_their_maximum_distance(distance: int, length: int) -> None:
+    command = f"db_bench --benchmarks=seekrandom --seek_nexts=40 --max_scan_distance={distance}"
+    assert from_db_bench(command).workload.scan_length == SizeSpec(low=length)
+    used = entry(command, "max_scan_distance").use
+    assert used is (Use.TRANSLATED if distance == 15 else Use.WITHOUT_EFFECT)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "flag"),
+    [
+        ("seekrandom", "read_random_exp_range=5"),
+        ("deleterandom", "benchmark_write_rate_limit=5"),
+        ("overwrite", "benchmark_read_rate_limit=5"),
+        ("readrandomwriterandom", "benchmark_read_rate_limit=5"),
+    ],
+)
+def test_flags_of_other_benchmarks_are_without_effect(benchmark: str, flag: str) -> None:
+    command = f"db_bench --benchmarks={benchmark} --{flag}"
+    assert from_db_bench(command).workload.key_chooser.kind == "uniform"
+    found = entry(command, flag.partition("=")[0])
+    assert (found.use, found.why) == (Use.WITHOUT_EFFECT, f"{benchmark} does not use it")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +284,8 @@ def test_sizes_of_values() -> None:
         ("write_buffer_size=1048576", Use.LEFT_OUT, "--options-file"),
         ("histogram=1", Use.WITHOUT_EFFECT, "reports"),
         ("duration=60", Use.WITHOUT_EFFECT, "length"),
-        ("num_column_families=4", Use.LEFT_OUT, "nothing like it"),
+        ("num_column_families=4", Use.LEFT_OUT, "[[families]]"),
+        ("num_multi_db=4", Use.LEFT_OUT, "nothing like it"),
         ("num_column_families=1", Use.WITHOUT_EFFECT, "default"),
         ("mix_get_ratio=3", Use.WITHOUT_EFFECT, "does not use it"),
         ("key_size=4", Use.TRANSLATED, "at least 8"),

@@ -94,3 +94,18 @@ def test_what_java_stores_is_read_back(properties: list[tuple[str, str]]) -> Non
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(UserError):
         parse_properties(text, "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("recordcount=5".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
+        ("recordcount=5".encode("utf-16-le"), "is no text"),
+        (b"\x7fELF\0\1", "is no text"),
+    ],
+)
+def test_other_encodings_and_binaries_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        read_properties(path)

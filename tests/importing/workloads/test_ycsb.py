@@ -44,6 +44,26 @@ def test_the_case_becomes_a_workload() -> None:
     assert len(found.entries) == len({each.name for each in found.entries})
 
 
+@pytest.mark.parametrize(
+    ("more", "keys"),
+    [
+        ("", 8_000),
+        ("insertstart=2000", 6_000),
+        ("insertcount=500", 500),
+        ("insertstart=2000\ninsertcount=6000", 6_000),
+    ],
+)
+def test_requests_go_to_the_inserted_records(tmp_path: Path, more: str, keys: int) -> None:
+    workload = imported(tmp_path, f"recordcount=8000\n{more}\n").workload
+    assert (workload.keys, workload.preload.keys) == (keys, keys)
+
+
+@pytest.mark.parametrize("more", ["insertstart=8000", "insertcount=8001", "insertstart=1\ninsertcount=8000"])
+def test_inserted_records_lie_within_the_records(tmp_path: Path, more: str) -> None:
+    with pytest.raises(UserError, match="do not leave a part of recordcount, 8000"):
+        imported(tmp_path, f"recordcount=8000\n{more}\n")
+
+
 def test_given_properties_override_the_file() -> None:
     found = from_ycsb(CORE, ["recordcount=5000000"])
     assert found.workload.keys == found.workload.preload.keys == 5_000_000

@@ -1,6 +1,6 @@
 """Facts for rules: the options, stalls and figures of an opening, by name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,10 +8,14 @@ from rocktune.analysis.explain.busy import Busy, busy
 from rocktune.analysis.explain.finding import StallKey
 from rocktune.analysis.explain.held import Held, HeldUp, held_up
 from rocktune.importing import OptionsDocument
-from rocktune.importing.logs import FamilyStats, Opening, StallCause
+from rocktune.importing.document import Option, SubOption
+from rocktune.importing.logs import FamilyStats, Opening, OptionChange, StallCause
 from rocktune.importing.logs.printed import number
+from rocktune.importing.values import UnbalancedBracesError, parts_of
 
 UNIVERSAL = "kCompactionStyleUniversal"
+_TABLES = ("block_based_table_factory", "table_factory")
+"""Names under which a program sets options of its tables."""
 _MAX_NUMBER = 2.0**64
 """No option and no size of a sound LOG is larger."""
 
@@ -51,10 +55,7 @@ class Facts:
     @cached_property
     def store_bytes(self) -> float:
         """Size of all tables in the last compaction tables; 0 if there are no tables."""
-        sizes = (
-            stats.total.size_bytes or 0.0 for stats in self.last_stats.values() if stats.total is not None
-        )
-        return min(sum(sizes), _MAX_NUMBER)
+        return min(sum(stats.size_bytes or 0.0 for stats in self.last_stats.values()), _MAX_NUMBER)
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -73,8 +74,8 @@ class Facts:
             family: the column family; None for the database.
         """
         for change in reversed(self.opening.changes):
-            if change.name == name and change.family in (family, None):
-                return change.value
+            if change.family in (family, None) and (set_value := _set(change, name)) is not None:
+                return set_value
         value = self.opening.option(name, family)
         return self._filed(name, family) if value is None else value
 
@@ -139,12 +140,35 @@ class Facts:
         document = self.options_file
         if document is None:
             return None
-        found = {option.name: option.text for option in document.db}
+        found = _named(document.db)
         for each in document.families:
             if each.name == (family or "default"):
-                found |= {option.name: option.text for option in each.options}
+                found |= _named(each.options)
                 found |= {f"table.{option.name}": option.text for option in each.table}
         return found.get(name)
+
+
+def _named(options: Iterable[Option | SubOption]) -> dict[str, str]:
+    """Returns the values of options, and of the settings in their braces by the name `option.setting`."""
+    found = {}
+    for option in options:
+        found[option.name] = option.text
+        found |= {f"{option.name}.{part.name}": part.text for part in option.parts}
+    return found
+
+
+def _set(change: OptionChange, name: str) -> str | None:
+    """Returns the value that a change gives to an option, perhaps in braces; None for another option."""
+    option = "table" if change.name in _TABLES else change.name
+    if option == name:
+        return change.value
+    if not name.startswith(f"{option}."):
+        return None
+    try:
+        parts = parts_of(change.value)
+    except UnbalancedBracesError:
+        return None
+    return next((part.text for part in parts if f"{option}.{part.name}" == name), None)
 
 
 def keys_of(causes: tuple[Held, ...]) -> frozenset[StallKey]:

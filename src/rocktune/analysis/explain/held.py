@@ -1,6 +1,7 @@
 """Divides the time in which writes were delayed or stopped among its causes."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from rocktune.analysis.explain.finding import StallKey
 from rocktune.importing.logs import Opening, StallSummary
@@ -61,7 +62,8 @@ class HeldUp:
 def held_up(opening: Opening) -> HeldUp:
     """Returns how long writes were delayed or stopped, divided among causes.
 
-    RocksDB's own sum counts if a dump states it. It is divided in proportion to the middle of each cause's
+    RocksDB's own sum counts if a dump states it, with what messages tell of the time after the last dump, if
+    that is long enough to matter. It is divided in proportion to the middle of each cause's
     two lengths, since the sum does not say for which cause it was.
     """
     weights = [(stall.min_s + stall.max_s) / 2 + _MESSAGE_S * stall.messages for stall in opening.stalls]
@@ -86,7 +88,30 @@ def _whole(opening: Opening, estimated_s: float) -> tuple[float | None, bool, fl
         if database is not None and database.cumulative.stall_s is not None and database.uptime_s:
             # Times of a damaged LOG may be infinite.
             length = min(database.uptime_s, MAX_S)
-            return min(database.cumulative.stall_s, length), True, length
+            counted_s = min(database.cumulative.stall_s, length)
+            held_s, later_s = _later(opening, dump.time)
+            # RocksDB dumps every ten minutes, and people ask when the store has stood still for five.
+            if held_s >= MIN_HELD_S or held_s >= MIN_HELD_SHARE * (length + later_s):
+                return counted_s + held_s, False, length + later_s
+            return counted_s, True, length
     if not opening.seconds:
         return None, False, None
     return min(estimated_s, opening.seconds), False, opening.seconds
+
+
+def _later(opening: Opening, dumped: datetime | None) -> tuple[float, float]:
+    """Returns the estimated seconds of delays and stops after a dump, and the seconds from it to the end.
+
+    Periods without a message after the dump may have ended before it.
+    """
+    if dumped is None or opening.last is None or opening.last <= dumped:
+        return 0.0, 0.0
+    held_s = 0.0
+    for period in opening.stall_periods:
+        if period.began is not None and period.last is not None and period.last > dumped:
+            begin = max(period.began, dumped)
+            min_s = (period.last - begin).total_seconds()
+            over_s = min_s if period.over is None else (period.over - begin).total_seconds()
+            held_s += (min_s + max(min_s, over_s)) / 2
+    later_s = (opening.last - dumped).total_seconds()
+    return min(held_s, later_s), later_s

@@ -84,7 +84,11 @@ def _value(family: FamilyFacts, prefix: str, findings: Findings) -> SizeSpec:
         findings.add(what, f"{_ASSUMED_VALUE_BYTES} B", Basis.ASSUMED, "no properties of tables")
         return SizeSpec(low=_ASSUMED_VALUE_BYTES)
     size = min(MAX_VALUE_BYTES, round(family.value_bytes))
-    findings.add(what, f"{size} B", Basis.MEASURED, "mean of the tables' properties; the spread is unknown")
+    basis, why = Basis.MEASURED, "mean of the tables' properties; the spread is unknown"
+    if family.blob_values:
+        basis = Basis.ESTIMATED
+        why = f"mean of the tables' properties and of {family.blob_values:,} values in blob files, as stored"
+    findings.add(what, f"{size} B", basis, why)
     return SizeSpec(low=size)
 
 
@@ -95,6 +99,7 @@ def _fraction(family: FamilyFacts, prefix: str, findings: Findings) -> float:
         return _ASSUMED_FRACTION
     # Blocks share prefixes of keys and have checksums; both are small.
     fraction = min(1.0, max(0.01, round(family.compressed_fraction, 3)))
-    why = "data blocks over keys and values; 1 for a store without compression, whatever its values allow"
-    findings.add(what, f"{fraction:g}", Basis.MEASURED, why)
+    blocks = "data blocks and blob files" if family.blob_values else "data blocks"
+    why = f"{blocks} over keys and values; 1 for a store without compression, whatever its values allow"
+    findings.add(what, f"{fraction:g}", Basis.ESTIMATED if family.blob_values else Basis.MEASURED, why)
     return fraction

@@ -56,8 +56,10 @@ class FamilyFacts:
         merge_operands: merge operands among them.
         range_deletions: deletions of ranges among them.
         key_bytes: mean bytes of a key; None if unknown.
-        value_bytes: mean bytes of a value; None if unknown.
-        compressed_fraction: ratio of data blocks to keys and values; None if unknown.
+        value_bytes: mean bytes of a value, also of one in a blob file; None if unknown.
+        compressed_fraction: ratio of data blocks and blob files to keys and values; None if unknown.
+        blob_values: values in blob files, those that newer ones replaced included; 0 without.
+        uses_blob_files: whether the options put values into blob files.
         written_entries: entries that were flushed; None if unknown.
         written_deletions: deletions among them.
         memtable_entries: mean entries of a memtable that was flushed; None if unknown.
@@ -81,6 +83,8 @@ class FamilyFacts:
     last_level_share: float | None = None
     expiry: tuple[tuple[str, str], ...] = ()
     compaction_style: str = ""
+    blob_values: int = 0
+    uses_blob_files: bool = False
 
     @property
     def undeleted(self) -> int | None:

@@ -1,17 +1,22 @@
 """Gathers facts of a store from its LOG and from its tables."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rocktune.analysis.profile.facts import FamilyFacts, OperationCounts, RatePoint, StoreFacts
 from rocktune.engine import FamilyTables, StoreTables
 from rocktune.importing import OptionsDocument
 from rocktune.importing.document import Option
-from rocktune.importing.logs import Dump, FamilyWork, LogDocument, Opening
+from rocktune.importing.logs import Dump, FamilyWork, LevelRow, LogDocument, Opening
 
 _INTERNAL_KEY_BYTES = 8
+_BLOB_RECORD_BYTES = 32
+"""Bytes of a record's head in a blob file."""
+_BLOB_INDEX_BYTES = 10
+"""About the bytes of a table's reference to a blob file."""
 _FOUND = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
 _FILTERS = ("compaction_filter", "compaction_filter_factory")
+_BLOB_OPTION = "enable_blob_files"
 _FIFO_TTL = ("ttl", "compaction_options_fifo.ttl")
 _OFF = ("", "0", "nullptr", "None", "18446744073709551614", "18446744073709551615")
 """Values of filters and times that stand for no filter, for never, or for a default of RocksDB's own."""
@@ -33,8 +38,10 @@ def gathered(
     """
     facts = StoreFacts(()) if document is None else _of_opening(document)
     families = {family.name: family for family in facts.families}
-    notes = list(facts.notes)
+    notes = list(facts.notes) if document is not None else [_no_log(options)]
     if tables is not None:
+        families, gone = _live(families, tables, options)
+        notes += gone
         families |= {each.name: _with_tables(families.get(each.name), each) for each in tables.families}
         if tables.unread_tables:
             notes.append(
@@ -47,6 +54,30 @@ def gathered(
             for each in options.families
         }
     return replace(facts, families=tuple(families.values()), notes=tuple(notes))
+
+
+def _no_log(options: OptionsDocument | None) -> str:
+    """Returns a sentence on what is unknown without a LOG, and where it may be."""
+    sentence = "No LOG was read, so that operations, their rate and the block cache are unknown"
+    directory = "" if options is None else _texts(options.db).get("db_log_dir", "")
+    return f"{sentence}; db_log_dir is {directory}: name the LOG there too." if directory else f"{sentence}."
+
+
+def _live(
+    families: Mapping[str, FamilyFacts], tables: StoreTables, options: OptionsDocument | None
+) -> tuple[dict[str, FamilyFacts], list[str]]:
+    """Returns the families of a LOG without those that were dropped since, and a sentence on each of these.
+
+    A family is known to be dropped if the OPTIONS file lacks it and no table is of it.
+    """
+    if options is None:
+        return dict(families), []
+    known = {each.name for each in options.families} | {each.name for each in tables.families}
+    gone = [name for name in families if name not in known]
+    notes = [
+        f"{name}: the LOG has this column family, the database has not; it is left out." for name in gone
+    ]
+    return {name: each for name, each in families.items() if name in known}, notes
 
 
 def _texts(options: Iterable[Option]) -> dict[str, str]:
@@ -70,6 +101,7 @@ def _with_options(facts: FamilyFacts, options: Mapping[str, str]) -> FamilyFacts
     return replace(
         facts,
         expiry=tuple((name, options[name]) for name in names if options.get(name, "") not in _OFF),
+        uses_blob_files=options.get(_BLOB_OPTION, "") in ("1", "true") or facts.uses_blob_files,
         compaction_style=style,
     )
 
@@ -149,8 +181,8 @@ def _growth(dumps: tuple[Dump, ...]) -> float | None:
 
 
 def _size_bytes(dump: Dump) -> float | None:
-    sizes = [family.total.size_bytes for family in dump.families if family.total is not None]
-    return sum(size or 0.0 for size in sizes) if sizes else None
+    sizes = [family.size_bytes for family in dump.families]
+    return sum(size or 0.0 for size in sizes) if any(size is not None for size in sizes) else None
 
 
 def _written_bytes(dump: Dump) -> float | None:
@@ -181,16 +213,25 @@ def _family(opening: Opening, name: str) -> FamilyFacts:
     """Returns what an opening says of a family."""
     work = next((each for each in opening.work if each.family == name), None)
     stats = [family for dump in opening.dumps for family in dump.families if family.family == name]
-    total = stats[-1].total if stats else None
-    names = ("compaction_style", *_FILTERS, *_FIFO_TTL)
+    known = stats[-1].size_bytes if stats else None
+    names = ("compaction_style", *_FILTERS, *_FIFO_TTL, _BLOB_OPTION)
     options = {option: opening.option(option, name) or "" for option in names}
-    size = None if total is None or total.size_bytes is None else round(total.size_bytes)
-    levels = [level.size_bytes or 0.0 for level in stats[-1].levels] if stats else []
-    facts = FamilyFacts(
-        name, file_bytes=size, last_level_share=levels[-1] / sum(levels) if sum(levels) > 0 else None
-    )
+    size = None if known is None else round(known)
+    last = _last_level_share(stats[-1].levels) if stats else None
+    facts = FamilyFacts(name, file_bytes=size, last_level_share=last)
     facts = _with_options(facts, {option: value for option, value in options.items() if value})
     return facts if work is None else _with_flushes(facts, work)
+
+
+def _last_level_share(levels: tuple[LevelRow, ...]) -> float | None:
+    """Returns the share of the bytes in the deepest level with data; None if its files overlap each other."""
+    sizes = [(level, level.size_bytes) for level in levels if level.size_bytes]
+    if not sizes:
+        return None
+    deepest, size = sizes[-1]
+    if deepest.level == "L0" and deepest.files != 1:
+        return None
+    return size / sum(each for _, each in sizes)
 
 
 def _with_flushes(facts: FamilyFacts, work: FamilyWork) -> FamilyFacts:
@@ -209,19 +250,54 @@ def _with_flushes(facts: FamilyFacts, work: FamilyWork) -> FamilyFacts:
     entries = None
     if facts.file_bytes is not None and tables.data_bytes:
         entries = round(facts.file_bytes * tables.entries / tables.data_bytes)
-    return replace(
+    key_bytes = max(0.0, tables.raw_key_bytes / tables.entries - _INTERNAL_KEY_BYTES)
+    facts = replace(
         facts,
         entries=entries,
         deletions=round((entries or 0) * tables.deletions / tables.entries),
-        key_bytes=max(0.0, tables.raw_key_bytes / tables.entries - _INTERNAL_KEY_BYTES),
+        key_bytes=key_bytes,
         value_bytes=tables.raw_value_bytes / valued,
         compressed_fraction=tables.data_bytes / raw if raw else None,
+    )
+    blob_bytes = tables.blob_bytes / max(1, tables.blobs) - _BLOB_RECORD_BYTES - key_bytes
+    return _with_blobs(facts, _Stored(valued, raw, tables.data_bytes), tables.blobs, max(0.0, blob_bytes))
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Entries with values, bytes of keys and values with references to blob files, bytes of data blocks."""
+
+    valued: int
+    raw_bytes: int
+    data_bytes: int
+
+
+def _with_blobs(facts: FamilyFacts, stored: _Stored, blobs: int, blob_bytes: float) -> FamilyFacts:
+    """Returns a family's facts with the values that its tables only refer to.
+
+    Args:
+        facts: of the tables alone, with the size of a value.
+        stored: sums of the tables.
+        blobs: values in blob files.
+        blob_bytes: mean bytes of these.
+    """
+    referred = min(stored.valued, blobs)
+    if not referred or facts.value_bytes is None:
+        return facts
+    outside = referred * blob_bytes
+    indices = min(referred * _BLOB_INDEX_BYTES, facts.value_bytes * stored.valued)
+    raw = stored.raw_bytes - indices + outside
+    return replace(
+        facts,
+        value_bytes=(facts.value_bytes * stored.valued - indices + outside) / stored.valued,
+        compressed_fraction=(stored.data_bytes + outside) / raw if raw else None,
+        blob_values=blobs,
     )
 
 
 def _with_tables(logged: FamilyFacts | None, tables: FamilyTables) -> FamilyFacts:
     """Returns a family's facts with those of its tables, which count more than a LOG's."""
-    return replace(
+    facts = replace(
         logged or FamilyFacts(tables.name),
         file_bytes=tables.file_bytes,
         entries=tables.entries,
@@ -231,4 +307,9 @@ def _with_tables(logged: FamilyFacts | None, tables: FamilyTables) -> FamilyFact
         key_bytes=tables.key_bytes,
         value_bytes=tables.value_bytes,
         compressed_fraction=tables.compressed_fraction,
+        blob_values=0,
     )
+    if tables.blobs is None:
+        return facts
+    stored = _Stored(tables.valued, tables.raw_key_bytes + tables.raw_value_bytes, tables.data_bytes)
+    return _with_blobs(facts, stored, tables.blobs.values, tables.blobs.value_bytes(tables.key_bytes or 0.0))

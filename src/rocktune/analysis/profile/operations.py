@@ -161,6 +161,12 @@ def key_chooser_of(facts: StoreFacts, keys: int, entry_bytes: float, findings: F
     """Returns the distribution of the keys, fitted to what caches answered."""
     counts = facts.counts
     flushed = [family.memtable_entries for family in facts.families if family.memtable_entries]
+    if counts is not None and not counts.gets + counts.seeks:
+        # What the block cache answered, it answered to compactions.
+        findings.add(
+            "skew", "0 (uniform keys)", Basis.ASSUMED, "no reads, whose hits of caches would show it"
+        )
+        return KeyChooserSpec()
     hits = None
     if counts is not None and counts.found_gets and counts.writes:
         hits = counts.memtable_hits / counts.found_gets

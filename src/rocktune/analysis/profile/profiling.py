@@ -125,6 +125,11 @@ def _left_out_of(family: FamilyFacts) -> list[str]:
             f"{family.name}: {family.range_deletions:,} range deletions, whose widths nothing shows; write "
             "delete_range in the mix and delete_range_keys."
         )
+    if family.uses_blob_files and not family.blob_values:
+        sentences.append(
+            f"{family.name}: enable_blob_files is on, and no blob file was found; values in blob files are "
+            "missing from the value size."
+        )
     for name, value in family.expiry:
         sentences.append(f"{family.name}: {name}={value} may let data expire; a workload's data does not.")
     return sentences

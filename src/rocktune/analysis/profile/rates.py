@@ -13,6 +13,7 @@ _MIN_PERIODS = 2.0
 _MIN_EXPLAINED = 0.5
 """Share of the variance that a sine must explain; below it the load has no period that a sine describes."""
 _FREQUENCIES = 2000
+_FINER_FREQUENCIES = 101
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,24 @@ def fitted_rate(points: Sequence[RatePoint]) -> FittedRate | None:
     min_period = 2.5 * float(np.median(np.diff(times))) if len(points) > 1 else 0.0
     if len(points) < _MIN_POINTS or rates.std() == 0 or length < _MIN_PERIODS * min_period or min_period <= 0:
         return FittedRate(mean, 0.0, 0.0, 0.0, spread)
-    frequencies = np.linspace(_MIN_PERIODS / length, 1 / min_period, _FREQUENCIES)
-    fits = [_fit(times, rates, float(frequency)) for frequency in frequencies]
-    at = int(np.argmax([explained for _, explained in fits]))
-    amplitude, explained = fits[at]
+    low, high = _MIN_PERIODS / length, 1 / min_period
+    step = (high - low) / (_FREQUENCIES - 1)
+    rough, *_ = _best(times, rates, np.linspace(low, high, _FREQUENCIES))
+    # A daily period takes few steps of all these frequencies, so that one of them is some percent off.
+    finer = np.linspace(max(low, rough - step), min(high, rough + step), _FINER_FREQUENCIES)
+    frequency, amplitude, explained = _best(times, rates, finer)
     if explained < _MIN_EXPLAINED:
         return FittedRate(mean, 0.0, 0.0, explained, spread)
-    return FittedRate(mean, amplitude, float(1 / frequencies[at]), explained, spread)
+    return FittedRate(mean, amplitude, 1 / frequency, explained, spread)
+
+
+def _best(
+    times: NDArray[np.float64], rates: NDArray[np.float64], frequencies: NDArray[np.float64]
+) -> tuple[float, float, float]:
+    """Returns the frequency that explains most, the amplitude of its sine, and the share that it explains."""
+    fits = [_fit(times, rates, float(frequency)) for frequency in frequencies]
+    at = int(np.argmax([explained for _, explained in fits]))
+    return float(frequencies[at]), *fits[at]
 
 
 def _fit(times: NDArray[np.float64], rates: NDArray[np.float64], frequency: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from rocktune.importing.logs.dumps import DumpCollector
 from rocktune.importing.logs.events import EventCollector
 from rocktune.importing.logs.lines import Line
 from rocktune.importing.logs.options import OptionCollector
+from rocktune.importing.logs.rolled import DIRECTORY
 from rocktune.importing.logs.stalls import StallCollector
 
 VERSION = re.compile(
@@ -36,6 +37,7 @@ class OpeningBuilder:
         self.version = ""
         self._rocksdb_version = ""
         self.session = ""
+        self._directory = ""
         self._begins = False
         self._first: datetime | None = None
         self._last: datetime | None = None
@@ -82,6 +84,8 @@ class OpeningBuilder:
         if line.level in self._levels and not _STATISTICS.match(line.text):
             self._levels[line.level] += 1
             self._messages.add(Message(line.time, line.level, line.text[:_MAX_TEXT]))
+        elif not self._directory and (named := DIRECTORY.match(line.text)):
+            self._directory = named[1]
         elif "olumn family [" in line.text and (match := _FAMILY.match(line.text)):
             self._add_family(match[1])
         else:
@@ -94,6 +98,7 @@ class OpeningBuilder:
     def build(self) -> Opening:
         """Returns the opening."""
         self._dumps.close()
+        self._options.close()
         self._stalls.close(self._last)
         options, dumps, stalls, events = self._options, self._dumps, self._stalls, self._events
         return Opening(
@@ -122,6 +127,7 @@ class OpeningBuilder:
             errors=self._levels["ERROR"] + self._levels["FATAL"],
             left_out=self._left_out(),
             unread=self._unread(),
+            directory=self._directory,
         )
 
     def _all_families(self) -> tuple[str, ...]:

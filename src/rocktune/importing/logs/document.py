@@ -52,7 +52,7 @@ class Opening:
         first: time of the first message; None in text without times.
         last: time of the last message.
         options: in force at the opening.
-        changes: options that the program set later.
+        changes: options that the program set later, without those of refused calls.
         failed_changes: calls to set options that RocksDB refused.
         families: names of the column families, in the order in which they appear.
         dumps: dumps of statistics.
@@ -69,6 +69,7 @@ class Opening:
         errors: number of errors.
         left_out: what was not kept.
         unread: sentences on lines that look known and could not be read.
+        directory: the database's directory where it was opened; "" if the LOG begins later.
     """
 
     product: str
@@ -96,6 +97,7 @@ class Opening:
     errors: int
     left_out: tuple[LeftOut, ...]
     unread: tuple[str, ...]
+    directory: str = ""
 
     @property
     def seconds(self) -> float | None:

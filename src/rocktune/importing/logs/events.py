@@ -33,6 +33,7 @@ _TABLE_SUMS = {
     "raw_value_bytes": "raw_value_size",
     "data_bytes": "data_size",
 }
+_BLOB_SUMS = {"blobs": "total_blob_count", "blob_bytes": "total_blob_bytes"}
 """Fields of `FlushedTables` with RocksDB's names of them."""
 
 
@@ -182,9 +183,11 @@ class EventCollector:
             case "table_file_creation":
                 job.output_bytes += _integer(event, "file_size") or 0
                 if job.flushes:
-                    self._add_table(job.family, event.get("table_properties"))
+                    self._add_sums(job.family, event.get("table_properties"), _TABLE_SUMS)
             case "blob_file_creation":
                 job.output_bytes += _integer(event, "total_blob_bytes") or 0
+                if job.flushes:
+                    self._add_sums(job.family, event, _BLOB_SUMS)
             case "flush_finished":
                 memtables = _integer(event, "immutable_memtables")
                 if memtables is not None:
@@ -193,11 +196,11 @@ class EventCollector:
             case "compaction_finished":
                 self._end_compaction(self._jobs.pop(number), number, event, time)
 
-    def _add_table(self, family: str | None, properties: Any) -> None:
-        """Adds a table that a flush wrote."""
+    def _add_sums(self, family: str | None, properties: Any, printed_names: dict[str, str]) -> None:
+        """Adds the properties of a table or blob file that a flush wrote."""
         if isinstance(properties, dict):
             sums = self._work_of(family).tables
-            for name, printed in _TABLE_SUMS.items():
+            for name, printed in printed_names.items():
                 sums[name] += _integer(properties, printed) or 0
 
     def _end_flush(self, job: _Job, number: int, time: datetime | None) -> None:

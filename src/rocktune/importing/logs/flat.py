@@ -64,7 +64,7 @@ def _point(dump: Dump, family: FamilyStats) -> SeriesPoint:
         uptime_s=family.uptime_s if database.uptime_s is None else database.uptime_s,
         family=family.family,
         level0_files=level0.files,
-        size_bytes=total.size_bytes if total else None,
+        size_bytes=family.size_bytes,
         pending_bytes=family.pending_bytes,
         write_amplification=total.write_amplification if total else None,
         interval_write_amplification=since.write_amplification if since else None,

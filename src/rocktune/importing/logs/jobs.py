@@ -72,6 +72,8 @@ class FlushedTables:
         raw_key_bytes: bytes of the keys as RocksDB stores them, before compression.
         raw_value_bytes: bytes of the values before compression.
         data_bytes: bytes of data blocks, compressed.
+        blobs: values that went into blob files.
+        blob_bytes: bytes of these with their keys and 32 bytes each, perhaps compressed.
     """
 
     entries: int = 0
@@ -79,6 +81,8 @@ class FlushedTables:
     raw_key_bytes: int = 0
     raw_value_bytes: int = 0
     data_bytes: int = 0
+    blobs: int = 0
+    blob_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ _FAMILY = re.compile(r"-{2,40} Options for column family \[(.{0,1000})\]:?\s*$")
 _TABLE = re.compile(r"\s*table_factory options:\s*(\S.*)?$")
 _TABLE_OPTION = re.compile(r"\s*([a-z][a-z0-9_]{0,80})\s*: ?(.*)$")
 _CHANGES_OF_FAMILY = re.compile(
-    r"Set(?:Options\(\)| options) on column family \[(.{0,1000})\](?: \(\d+/\d+\))?, inputs:"
+    r"Set(?:Options\(\)| options) on column family \[(.{0,1000})\]( \(\d+/\d+\))?, inputs:"
 )
 _CHANGES = re.compile(r"SetDBOptions\(\), inputs:|SetOptions\(\) on \[\d+\] column families, inputs:")
 _CHANGE = re.compile(r"(?:\[(.{0,1000})\] )?([a-z][\w.]{0,120}): (.*)$")
@@ -63,7 +63,7 @@ class OptionCollector:
     """Builds the options from lines.
 
     Attributes:
-        changes: options set later.
+        changes: options set later, without those of refused calls.
         failed_changes: calls that RocksDB refused.
         left_out: options beyond the bound.
     """
@@ -78,6 +78,8 @@ class OptionCollector:
         self._in_table = False
         self._nested = ""
         self._changing: tuple[str, str | None] | None = None
+        # Inputs come before the result, which says whether they are in force.
+        self._inputs: list[OptionChange] = []
 
     def options(self) -> tuple[LoggedOption, ...]:
         """Returns the options in the order of the LOG."""
@@ -110,6 +112,12 @@ class OptionCollector:
         """Says that a database's own options follow."""
         self._family = None
 
+    def close(self) -> None:
+        """Keeps the inputs of a call whose result the LOG does not have."""
+        for each in self._inputs:
+            self.changes.add(each)
+        self._inputs = []
+
     def _keep(self, name: str, value: str) -> None:
         key = (self._family, name)
         # A rolled file repeats the options; what a change prints is no longer the opening's.
@@ -140,20 +148,32 @@ class OptionCollector:
     def _add_change(self, line: Line) -> bool:
         text = line.text
         if match := _CHANGES_OF_FAMILY.match(text):
+            # A call for several families names them one after the other.
+            if match[2] is None:
+                self.close()
             self._changing = (line.thread, match[1])
         elif _CHANGES.match(text):
+            self.close()
             self._changing = (line.thread, None)
         elif match := _RESULT.match(text):
             # RocksDB prints the options that are now in force, under no heading.
             self._changing = self._family = None
-            self.failed_changes += match[1] == "failed"
+            self._end_call(failed=match[1] == "failed")
         elif self._changing is not None and self._changing[0] == line.thread:
             change = _CHANGE.match(text)
             if change is None:
                 self._changing = None
                 return False
             family = change[1] if change[1] is not None else self._changing[1]
-            self.changes.add(OptionChange(line.time, family, change[2], change[3].strip()[:_MAX_VALUE]))
+            self._inputs.append(OptionChange(line.time, family, change[2], change[3].strip()[:_MAX_VALUE]))
+            if len(self._inputs) > _MAX_CHANGES:
+                self.close()
         else:
             return False
         return True
+
+    def _end_call(self, *, failed: bool) -> None:
+        if failed:
+            self.failed_changes += 1
+            self._inputs = []
+        self.close()

@@ -31,8 +31,10 @@ def read_log(paths: Sequence[Path]) -> LogDocument:
     """
     reader = _Reader()
     files = ordered_files(paths)
+    before = ""
     for file in files:
-        reader.read(file)
+        reader.read(file, follows=file.directory == before)
+        before = file.directory
     openings = reader.finished()
     if not openings:
         named = ", ".join(str(file.path) for file in files) or "none given"
@@ -43,8 +45,23 @@ def read_log(paths: Sequence[Path]) -> LogDocument:
         files=tuple(str(file.path) for file in files),
         lines=reader.lines,
         openings=openings,
-        notes=tuple(reader.notes),
+        notes=(*reader.notes, *_databases(openings)),
     )
+
+
+def _databases(openings: Sequence[Opening]) -> list[str]:
+    """Returns a sentence on which opening is of which database; none for one database."""
+    numbers: dict[str, list[str]] = {}
+    for number, opening in enumerate(openings, 1):
+        if opening.directory:
+            numbers.setdefault(opening.directory, []).append(str(number))
+    if len(numbers) < 2:
+        return []
+    listed = "; ".join(
+        f"{directory}: {', '.join(found[:20])}{', ...' if len(found) > 20 else ''}"
+        for directory, found in list(numbers.items())[:20]
+    )
+    return [f"The files name {len(numbers)} directories of databases, with these openings: {listed}."]
 
 
 class _Reader:
@@ -66,10 +83,15 @@ class _Reader:
         self._messages = 0
         self._rolled = False
 
-    def read(self, file: LogFile) -> None:
-        """Reads a file that follows those before."""
+    def read(self, file: LogFile, follows: bool) -> None:
+        """Reads a file.
+
+        Args:
+            file: the file.
+            follows: whether it is of the same database as the file before.
+        """
         counts = LineCounts()
-        self._rolled = not file.opens
+        self._rolled = follows and not file.opens
         for line in log_lines(file.path, counts):
             if line.starts and self._is_header(line):
                 continue

@@ -10,6 +10,8 @@ from rocktune.importing.logs.lines import LogFileError, parsed_line
 
 _NAME = re.compile(r"(?:.*_)?LOG(?:\.old\.\d+)?")
 _HEAD_BYTES = 1 << 20
+DIRECTORY = re.compile(r"SST files in (.{1,1000}) dir, Total Num: ")
+"""The line of a LOG's beginning that names the database's directory."""
 # RocksDB writes these when it opens a database, but not when it rolls a LOG and repeats its first lines.
 _OPENED = re.compile(rb"Recover(?:ed|ing) from manifest|Creat(?:ed|ing) manifest")
 
@@ -22,15 +24,19 @@ class LogFile:
         path: the file.
         first: time of its first message; None if it has none.
         opens: whether it has the opening of a database, in contrast to a file that continues another one.
+        directory: the database's directory as the file names it; "" if it names none.
     """
 
     path: Path
     first: datetime | None
     opens: bool
+    directory: str = ""
 
 
 def ordered_files(paths: Sequence[Path]) -> tuple[LogFile, ...]:
     """Returns LOG files in the order of their first messages; those without times come last.
+
+    Files of several databases stay together by database.
 
     Args:
         paths: files, or directories of databases, whose LOG files are taken.
@@ -43,8 +49,16 @@ def ordered_files(paths: Sequence[Path]) -> tuple[LogFile, ...]:
         for each, real in _files_of(path):
             files.setdefault(real, each)
     found = [_examined(path) for path in files.values()]
+    begins: dict[str, tuple[bool, datetime]] = {}
+    for file in found:
+        begins[file.directory] = min(_time(file), begins.get(file.directory, _time(file)))
     # The sort is stable, so that files without times stay in the user's order.
-    return tuple(sorted(found, key=lambda file: (file.first is None, file.first or datetime.min)))
+    return tuple(sorted(found, key=lambda file: (begins[file.directory], file.directory, _time(file))))
+
+
+def _time(file: LogFile) -> tuple[bool, datetime]:
+    """Returns what files of one database are sorted by."""
+    return (file.first is None, file.first or datetime.min)
 
 
 def _files_of(path: Path) -> list[tuple[Path, Path]]:
@@ -78,4 +92,5 @@ def _examined(path: Path) -> LogFile:
         if line.starts:
             first = line.time
             break
-    return LogFile(path, first, _OPENED.search(head) is not None)
+    named = DIRECTORY.search(head.decode("utf-8", "replace"))
+    return LogFile(path, first, _OPENED.search(head) is not None, named[1] if named else "")

@@ -88,6 +88,22 @@ class FamilyStats:
     pending_bytes: int | None = None
     stalls: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def size_bytes(self) -> float | None:
+        """Size of all levels, by the row "Sum" or, in an excerpt without it, by theirs; None if unknown."""
+        if self.total is not None and self.total.size_bytes is not None:
+            return self.total.size_bytes
+        sizes = [row.size_bytes for row in self.levels]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if known and len(known) == len(sizes) else None
+
+    @property
+    def files(self) -> int:
+        """Number of tables, by the row "Sum" or, in an excerpt without it, by the levels'."""
+        if self.total is not None and self.total.files is not None:
+            return self.total.files
+        return sum(row.files or 0 for row in self.levels)
+
 
 COUNTED = frozenset(
     f"rocksdb.{name}"

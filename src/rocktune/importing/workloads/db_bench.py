@@ -17,7 +17,7 @@ from rocktune.importing.workloads.db_bench_parts import (
     EntryBytes,
 )
 from rocktune.importing.workloads.mixgraph import Part
-from rocktune.importing.workloads.settings import INT_MAX, ReadSettings
+from rocktune.importing.workloads.settings import COUNT_MAX, INT_MAX, ReadSettings
 from rocktune.spec_file import validated
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.distributions import SizeSpec
@@ -34,6 +34,18 @@ _REPORTS = (
 _LENGTHS = ("deletes", "duration", "finish_after_writes", "mix_accesses", "ops_between_duration_checks",
             "reads", "writes")  # fmt: skip
 _MIN_KEY_BYTES = 8
+_VERIFIED = "randomwithverify"
+_SCANS = frozenset({"seekrandom", "seekrandomwhilewriting"})
+_LOOKUPS = frozenset(
+    {"multireadrandom", "multireadwhilewriting", "readmissing", "readrandom", "readwhilewriting"}
+)
+_LIMITED = {
+    "benchmark_read_rate_limit": _LOOKUPS | _SCANS | {"mixgraph"},
+    "benchmark_write_rate_limit": frozenset(name for name in (*MEASURED, *FILLS) if "writing" in name)
+    | {"mixgraph", "overwrite", "updaterandom", *FILLS},
+    "read_random_exp_range": _LOOKUPS | {"mixgraph"},
+}
+"""Flags with the benchmarks that depend on them."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +78,13 @@ def from_db_bench(command: str) -> ImportedWorkload:
         settings.tell(unknown.name, Use.LEFT_OUT, why="db_bench does not have it; --undefok allows it")
     existing = settings.switch("use_existing_db", False, SWITCH_WORDS)
     plan = _plan(settings, existing)
-    keys = settings.whole("num", 1_000_000, 1)
+    keys = _keys(settings, plan, existing)
     value = _value(settings)
     entry = EntryBytes(_key_bytes(settings), value.mean)
     makers = MEASURED | FILLS
     parts = [makers[name](settings, name, entry) for name in plan.measured]
     preload = _preload(settings, plan, existing, keys)
     spec = _spec(settings, plan, parts, (keys, value, preload))
-    settings.used_as(f"keys = {keys}", "num")
     _tell_data(settings, spec)
     _tell_others(settings, plan)
     for word in line.other_words:
@@ -81,6 +92,25 @@ def from_db_bench(command: str) -> ImportedWorkload:
     return ImportedWorkload(
         "a db_bench command", spec, settings.entries(), tuple(settings.assumed), tuple(settings.warnings)
     )
+
+
+def _keys(settings: ReadSettings, plan: _Plan, existing: bool) -> int:
+    """Returns the number of keys."""
+    keys = settings.whole("num", 1_000_000, 1)
+    settings.used_as(f"keys = {keys}", "num")
+    if _VERIFIED not in plan.measured:
+        return keys
+    # Behind each of the keys it writes one digit.
+    verified = 10 * settings.whole("numdistinct", 1000, 1, COUNT_MAX // 10)
+    if plan.measured == (_VERIFIED,) and not existing and not plan.fill:
+        settings.used_as(f"keys = {verified}", "numdistinct")
+        settings.tell("num", Use.WITHOUT_EFFECT, why=f"{_VERIFIED} draws from numdistinct keys")
+        return verified
+    settings.tell("numdistinct", Use.LEFT_OUT, why="the keys are those of the other benchmarks")
+    settings.warnings.append(
+        f"{_VERIFIED} draws from {verified} keys of its own, by numdistinct; the workload from all {keys}."
+    )
+    return keys
 
 
 def _plan(settings: ReadSettings, existing: bool) -> _Plan:
@@ -190,7 +220,11 @@ def _key_bytes(settings: ReadSettings) -> int:
 
 def _value(settings: ReadSettings) -> SizeSpec:
     """Returns the sizes of values, which mixgraph replaces."""
-    law = settings.choice("value_size_distribution_type", "fixed", ("fixed", "uniform", "normal"))
+    law = settings.text("value_size_distribution_type", "fixed").lower()
+    if law not in ("fixed", "uniform", "normal"):
+        raise settings.refused(
+            "value_size_distribution_type", "is unknown; use one of fixed, uniform, normal"
+        )
     if law == "fixed":
         size = settings.whole("value_size", 100, 0, MAX_VALUE_BYTES)
         settings.used_as(f"value = {size}", "value_size")
@@ -261,8 +295,12 @@ def _other(setting: Setting, plan: _Plan) -> tuple[Use, str, str]:
     if is_option_flag(name) or name == "options_file":
         where = "that file" if name == "options_file" else "the command in a file"
         return Use.LEFT_OUT, "", f"an option of the store: give {where} with --options-file"
+    if name == "num_column_families" and setting.text != default:
+        return Use.LEFT_OUT, "", "keys are in one family; [[families]] in the workload file adds others"
     if setting.text.lower() in (default.lower(), ""):
         return Use.WITHOUT_EFFECT, "", "it is db_bench's default"
+    if name in _LIMITED and not _LIMITED[name] & {*plan.measured}:
+        return Use.WITHOUT_EFFECT, "", f"{' and '.join(plan.measured)} does not use it"
     if name.startswith(("mix_", "sine_", "keyrange_", "key_dist_", "iter_", "value_")):
         return Use.WITHOUT_EFFECT, "", f"{' and '.join(plan.measured)} does not use it"
     return Use.LEFT_OUT, "", "workloads have nothing like it"

@@ -1,5 +1,6 @@
 """db_bench's benchmarks as sessions of a workload."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -7,6 +8,7 @@ from rocktune.importing.workloads.account import Use
 from rocktune.importing.workloads.command_line import SWITCH_WORDS
 from rocktune.importing.workloads.mixgraph import Part, mixgraph
 from rocktune.importing.workloads.settings import INT_MAX, ReadSettings
+from rocktune.importing.workloads.sine import sine_arrival, sine_is_on, sine_letters
 from rocktune.workload.arrival import MIN_OPERATIONS_S, ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import MixSpec
@@ -72,33 +74,60 @@ def _plain(kind: str) -> _Maker:
     return lambda _settings, _name, _entry: Part(MixSpec(**{kind: 1.0}))
 
 
+def _updates(settings: ReadSettings, _name: str, entry: EntryBytes) -> Part:
+    return Part(MixSpec(read_modify_write=1.0), arrival=_update_arrival(settings, entry))
+
+
 def _scans(settings: ReadSettings, _name: str, _entry: EntryBytes) -> Part:
-    return Part(MixSpec(scan=1.0), scan_length=_scan_length(settings), key_chooser=_read_keys(settings))
+    # Other than lookups, seeks are uniform whatever read_random_exp_range says.
+    return Part(MixSpec(scan=1.0), scan_length=_scan_length(settings), arrival=_read_arrival(settings))
 
 
 def _while_writing(kind: str) -> _Maker:
     """Returns the maker of a benchmark whose threads read while one more thread writes."""
 
     def make(settings: ReadSettings, name: str, entry: EntryBytes) -> Part:
-        readers = settings.whole("threads", 1, 1, 1023)
-        share = 1 / (readers + 1)
-        text = f"The writing thread of {name} makes 1 of {readers + 1} operations"
-        limit = settings.whole("benchmark_write_rate_limit", 0)
-        if limit:
-            writes_s = limit / (entry.key + entry.value)
-            why = f"{writes_s:.6g} writes a second; how many reads go with them only a run shows"
-            settings.tell("benchmark_write_rate_limit", Use.LEFT_OUT, why=why)
-        settings.assumed.append(
-            f"{text}, as if writes took as long as reads; change mix where you know more."
-        )
+        share, arrival = _writer(settings, name, entry)
+        scans = kind == "scan"
         return Part(
             MixSpec(**{kind: 1 - share, "put": share}),
-            scan_length=_scan_length(settings) if kind == "scan" else None,
-            key_chooser=_read_keys(settings),
+            scan_length=_scan_length(settings) if scans else None,
+            key_chooser=KeyChooserSpec() if scans else _read_keys(settings),
+            arrival=arrival,
             extra_threads=1,
         )
 
     return make
+
+
+def _writer(settings: ReadSettings, name: str, entry: EntryBytes) -> tuple[float, ArrivalSpec]:
+    """Returns the writing thread's share of the operations, and the arrival of all of them.
+
+    Both are known if reads and writes are limited; otherwise only a run shows how many go together.
+    """
+    readers = settings.whole("threads", 1, 1, 1023)
+    writes_s = _write_limit(settings) / (entry.key + entry.value)
+    reads_s = settings.whole("benchmark_read_rate_limit", 0)
+    limits = ("benchmark_read_rate_limit", "benchmark_write_rate_limit", "sine_write_rate")
+    if writes_s and reads_s:
+        rate = reads_s + writes_s
+        why = f"{reads_s} reads and {writes_s:.6g} writes a second, even if the store falls behind"
+        for limit in limits:
+            settings.tell(
+                limit, Use.TRANSLATED, f"arrival of kind fixed_rate, operations_s = {rate:.6g}", why
+            )
+        return writes_s / rate, ArrivalSpec(kind="fixed_rate", operations_s=rate)
+    known = f"{reads_s} reads" if reads_s else f"{writes_s:.6g} writes"
+    for limit in limits:
+        if reads_s or writes_s:
+            others = "writes" if reads_s else "reads"
+            why = f"{known} a second; how many {others} go with them only a run shows"
+            settings.tell(limit, Use.LEFT_OUT, why=why)
+    settings.assumed.append(
+        f"The writing thread of {name} makes 1 of {readers + 1} operations, as if writes took as long as "
+        "reads; change mix where you know more."
+    )
+    return 1 / (readers + 1), ArrivalSpec()
 
 
 def _read_random_write_random(settings: ReadSettings, _name: str, _entry: EntryBytes) -> Part:
@@ -128,7 +157,7 @@ MEASURED: dict[str, _Maker] = {
     "readwhilewriting": _while_writing("get"),
     "multireadwhilewriting": _while_writing("get"),
     "seekrandomwhilewriting": _while_writing("scan"),
-    "updaterandom": _plain("read_modify_write"),
+    "updaterandom": _updates,
     "xorupdaterandom": _plain("read_modify_write"),
     "deleterandom": _plain("delete"),
     "randomwithverify": _random_with_verify,
@@ -155,6 +184,13 @@ MAINTENANCE = (
 def _scan_length(settings: ReadSettings) -> SizeSpec:
     """Returns the length of scans, which read at least the entry that they seek."""
     length = max(1, settings.whole("seek_nexts", 0, 0, INT_MAX))
+    distance = settings.whole("max_scan_distance", 0, 0)
+    if 0 < distance < length:
+        why = "scans end at this distance, as if all keys were there"
+        for name in ("seek_nexts", "max_scan_distance"):
+            settings.tell(name, Use.TRANSLATED, f"scan_length = {distance}", why)
+        return SizeSpec(low=distance)
+    settings.tell("max_scan_distance", Use.WITHOUT_EFFECT, why="scans end before it")
     settings.used_as(f"scan_length = {length}", "seek_nexts")
     return SizeSpec(low=length)
 
@@ -169,15 +205,35 @@ def _read_keys(settings: ReadSettings) -> KeyChooserSpec:
     return KeyChooserSpec(kind="true_zipf", skew=1.0)
 
 
+def _write_limit(settings: ReadSettings) -> float:
+    """Returns the bytes a second that benchmarks may write; 0 without a limit."""
+    limit = settings.whole("benchmark_write_rate_limit", 0)
+    if sine_is_on(settings, "sine_write_rate"):
+        # db_bench sets the limit to the sine's value at the beginning.
+        a, _, c, d = sine_letters(settings)
+        settings.tell("benchmark_write_rate_limit", Use.WITHOUT_EFFECT, why="sine_write_rate replaces it")
+        return max(0.0, math.floor(a * math.sin(c) + d))
+    return limit
+
+
 def _write_arrival(settings: ReadSettings, entry: EntryBytes) -> ArrivalSpec:
     """Returns the arrival of a benchmark that only writes."""
-    limit = settings.whole("benchmark_write_rate_limit", 0)
+    if sine_is_on(settings, "sine_write_rate"):
+        settings.tell("benchmark_write_rate_limit", Use.WITHOUT_EFFECT, why="sine_write_rate replaces it")
+        return sine_arrival(settings, "sine_write_rate", entry.key + entry.value)
+    return _update_arrival(settings, entry)
+
+
+def _update_arrival(settings: ReadSettings, entry: EntryBytes) -> ArrivalSpec:
+    """Returns the arrival of a benchmark whose writes have a limit that stays."""
+    limit = _write_limit(settings)
     if not limit:
         return ArrivalSpec()
     rate = max(MIN_OPERATIONS_S, limit / (entry.key + entry.value))
     why = f"{entry.key + entry.value:.6g} bytes a write; operations arrive even if the store falls behind"
     becomes = f"arrival of kind fixed_rate, operations_s = {rate:.6g}"
-    settings.tell("benchmark_write_rate_limit", Use.TRANSLATED, becomes, why)
+    on = sine_is_on(settings, "sine_write_rate")
+    settings.tell("sine_write_rate" if on else "benchmark_write_rate_limit", Use.TRANSLATED, becomes, why)
     return ArrivalSpec(kind="fixed_rate", operations_s=rate)
 
 

@@ -5,17 +5,16 @@ from dataclasses import dataclass, field
 
 from rocktune.errors import UserError
 from rocktune.importing.workloads.account import Use
-from rocktune.importing.workloads.command_line import SWITCH_WORDS
 from rocktune.importing.workloads.settings import ReadSettings
-from rocktune.workload.arrival import MIN_DURATION_S, MIN_OPERATIONS_S, ArrivalSpec
+from rocktune.importing.workloads.sine import SINE, sine_arrival, sine_is_on
+from rocktune.workload.arrival import MIN_OPERATIONS_S, ArrivalSpec
 from rocktune.workload.distributions import MAX_PARETO_SIZE, KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import MixSpec
 
 _RANGES = ("keyrange_dist_a", "keyrange_dist_b", "keyrange_dist_c", "keyrange_dist_d")
-_SINE = ("sine_a", "sine_b", "sine_c", "sine_d")
+_LIMITS = ("benchmark_read_rate_limit", "benchmark_write_rate_limit")
 _MIN_VALUE_BYTES = 10
 """mixgraph writes no smaller values."""
-_MIN_PERIOD_S = 10 * MIN_DURATION_S
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def mixgraph(settings: ReadSettings) -> Part:
     settings.assumed.append(
         "Key, size and kind of an operation are independent; mixgraph takes all three from one random number."
     )
-    return Part(mix, _key_chooser(settings), scan if mix.scan else None, value, _arrival(settings))
+    return Part(mix, _key_chooser(settings), scan if mix.scan else None, value, _arrival(settings, mix))
 
 
 def _max_value_bytes(settings: ReadSettings) -> int:
@@ -145,49 +144,37 @@ def _key_chooser(settings: ReadSettings) -> KeyChooserSpec:
     return KeyChooserSpec(kind="two_term_exponential", ranges=ranges, key_a=key_a, key_b=key_b, **letters)
 
 
-def _arrival(settings: ReadSettings) -> ArrivalSpec:
-    """Returns the arrival: the rate a * sin(b * t + c) + d if the sine is on, else a closed loop."""
+def _arrival(settings: ReadSettings, mix: MixSpec) -> ArrivalSpec:
+    """Returns the arrival: the rate a * sin(b * t + c) + d if the sine is on, else that of the limits."""
     noise = settings.number("sine_mix_rate_noise", 0.0)
-    interval = settings.whole("sine_mix_rate_interval_milliseconds", 10_000)
-    if not settings.switch("sine_mix_rate", False, SWITCH_WORDS):
-        for name in (*_SINE, "sine_mix_rate_interval_milliseconds", "sine_mix_rate_noise"):
+    if not sine_is_on(settings, "sine_mix_rate"):
+        for name in (*SINE, "sine_mix_rate_interval_milliseconds", "sine_mix_rate_noise"):
             settings.tell(name, Use.WITHOUT_EFFECT, why="sine_mix_rate is off")
-        return ArrivalSpec()
-    why = f"the rate changes all the time; db_bench sets it every {interval / 1000:g} s"
-    settings.tell("sine_mix_rate_interval_milliseconds", Use.TRANSLATED, why=why)
+        return _limited(settings, mix)
     if noise:
         settings.tell("sine_mix_rate_noise", Use.LEFT_OUT, why="the rate has no noise")
-    a, b, c, d = (settings.number(name, float(name != "sine_c"), -1e15, 1e15) for name in _SINE)
-    if b == 0 or a == 0:
-        return _constant(settings, a * math.sin(c) + d)
-    if d < MIN_OPERATIONS_S:
-        raise settings.refused("sine_d", f"is below {MIN_OPERATIONS_S}, the minimum; raise it")
-    period = 2 * math.pi / abs(b)
-    if period < _MIN_PERIOD_S:
-        raise settings.refused("sine_b", f"makes periods below {_MIN_PERIOD_S:g} s; lower it")
-    # sin(c - x) = sin(x + pi - c), and -sin(x) = sin(x + pi).
-    phase = math.pi - c if b < 0 else c
-    phase += math.pi if a < 0 else 0
-    amplitude = min(abs(a), d)
-    use = Use.USED if amplitude == abs(a) else Use.TRANSLATED
-    why = "" if use is Use.USED else "the rate never falls below 0, so sine_a is bounded by sine_d"
-    settings.tell("sine_a", use, f"arrival.amplitude_operations_s = {amplitude:g}", why)
-    settings.used_as("arrival of kind sine", "sine_mix_rate")
-    settings.used_as(f"arrival.period_s = {period:.6g}", "sine_b")
-    settings.used_as(f"arrival.operations_s = {d:g}", "sine_d")
-    phase_s = (phase % (2 * math.pi)) / abs(b)
-    settings.used_as(f"arrival.phase_s = {phase_s:.6g}", "sine_c")
-    return ArrivalSpec(
-        kind="sine",
-        operations_s=d,
-        amplitude_operations_s=amplitude,
-        period_s=period,
-        phase_s=phase_s if phase_s < period else 0.0,
-    )
+    for name in _LIMITS:
+        settings.tell(name, Use.WITHOUT_EFFECT, why="sine_mix_rate replaces it")
+    return sine_arrival(settings, "sine_mix_rate")
 
 
-def _constant(settings: ReadSettings, rate: float) -> ArrivalSpec:
-    if rate < MIN_OPERATIONS_S:
-        raise settings.refused("sine_d", f"makes a rate below {MIN_OPERATIONS_S}; raise it")
-    settings.used_as(f"arrival of kind fixed_rate, operations_s = {rate:.6g}", "sine_mix_rate", *_SINE)
-    return ArrivalSpec(kind="fixed_rate", operations_s=rate)
+def _limited(settings: ReadSettings, mix: MixSpec) -> ArrivalSpec:
+    """Returns the arrival at which the first of mixgraph's limits of gets and puts is reached."""
+    rates = {}
+    for name, share in zip(_LIMITS, (mix.get, mix.put), strict=True):
+        limit = settings.whole(name, 0)
+        if limit and share:
+            rates[name] = limit / share
+    if not rates:
+        for name in _LIMITS:
+            settings.tell(name, Use.WITHOUT_EFFECT, why="it is 0, or there are no such operations")
+        return ArrivalSpec()
+    rate = min(rates.values())
+    becomes = f"arrival of kind fixed_rate, operations_s = {rate:.6g}"
+    for name in _LIMITS:
+        if rates.get(name) == rate:
+            why = "mixgraph counts operations; they arrive at this rate even if the store falls behind"
+            settings.tell(name, Use.TRANSLATED, becomes, why)
+        else:
+            settings.tell(name, Use.WITHOUT_EFFECT, why="the other limit is reached first")
+    return ArrivalSpec(kind="fixed_rate", operations_s=max(MIN_OPERATIONS_S, rate))

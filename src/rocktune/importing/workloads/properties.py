@@ -18,7 +18,8 @@ def read_properties(path: Path) -> list[Setting]:
     Java reads ISO-8859-1, but people write UTF-8; both are read.
 
     Raises:
-        UserError: the file cannot be read, is larger than 1 MiB, or has a malformed Unicode escape.
+        UserError: the file cannot be read, is larger than 1 MiB, UTF-16 or binary, or has a malformed Unicode
+            escape.
     """
     try:
         with path.open("rb") as file:
@@ -27,6 +28,10 @@ def read_properties(path: Path) -> list[Setting]:
         raise UserError(f"{path}: cannot be read: {failure.strerror}") from None
     if len(data) > _MAX_BYTES:
         raise UserError(f"{path}: is larger than 1 MiB; name a file of properties")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UserError(f"{path}: is UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        raise UserError(f"{path}: is no text; name a file of properties")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -96,20 +96,29 @@ def _records(settings: ReadSettings) -> tuple[int, PreloadSpec]:
     """Returns the number of keys, and the preload."""
     if "recordcount" not in settings:
         raise settings.refused("recordcount", "missing; give the store's records with -p recordcount=N")
-    keys = settings.whole("recordcount", 0, 1)
-    if keys == _SAMPLE_RECORDS:
+    records = settings.whole("recordcount", 0, 1)
+    if records == _SAMPLE_RECORDS:
         settings.warnings.append(
-            f"recordcount={keys} is the value of YCSB's sample files, and so few records fit into one "
+            f"recordcount={records} is the value of YCSB's sample files, and so few records fit into one "
             "memtable; give the store's with -p recordcount=N."
         )
-    # With an offset, the store has the records from there to the last one.
     offset = settings.whole("insertstart", 0)
-    loaded = settings.whole("insertcount", max(0, keys - offset))
+    keys = settings.whole("insertcount", max(0, records - offset))
+    if keys < 1 or offset + keys > records:
+        # YCSB ends here, too.
+        name = "insertcount" if "insertcount" in settings else "insertstart"
+        raise settings.refused(
+            name, f"and insertstart, {offset}, do not leave a part of recordcount, {records}"
+        )
     order = settings.choice("insertorder", "hashed", ("hashed", "ordered"))
-    preload = PreloadSpec(keys=min(keys, loaded), random_order=order == "hashed")
-    settings.used_as(f"keys = {keys}", "recordcount")
+    preload = PreloadSpec(keys=keys, random_order=order == "hashed")
+    if keys == records:
+        settings.used_as(f"keys = {keys}", "recordcount")
+    else:
+        # YCSB loads these records, and asks for these alone.
+        settings.tell("recordcount", Use.TRANSLATED, f"keys = {keys}", "requests go to the inserted records")
     settings.used_as(f"preload.random_order = {str(preload.random_order).lower()}", "insertorder")
-    settings.used_as(f"preload.keys = {preload.keys}", "insertcount")
+    settings.used_as(f"keys = {keys}", "insertcount")
     if offset:
         settings.tell("insertstart", Use.LEFT_OUT, why="keys are numbered from 0")
     elif "insertstart" in settings:

@@ -17,7 +17,7 @@ _TARGET_BYTES = 64 << 20
 
 
 def _find(facts: Facts) -> Iterator[Finding]:
-    files = sum(stats.total.files or 0 for stats in facts.last_stats.values() if stats.total is not None)
+    files = sum(stats.files for stats in facts.last_stats.values())
     if not files:
         return
     mean_bytes = facts.store_bytes / files

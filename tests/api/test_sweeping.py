@@ -42,9 +42,10 @@ def test_a_sweep_writes_a_table_that_can_be_written_again(
 
 def test_a_sweep_is_no_study(engines: Engines, ledger: str) -> None:
     api.sweep(how=HowToSweep(1), workload="zipfian", ledger=ledger, study="s")
-    for ask in (api.report, lambda name, ledger: api.export(name, "options-file", ledger=ledger)):
-        with pytest.raises(UserError, match="study 's': a sweep has no configuration"):
-            ask("s", ledger=ledger)
+    with pytest.raises(UserError, match="study 's': a sweep has no configuration to export"):
+        api.export("s", "options-file", ledger=ledger)
+    with pytest.raises(UserError, match="study 's': a sweep has no report; 'rocktune resume' writes"):
+        api.report("s", ledger=ledger)
     with pytest.raises(UserError, match="study 's': a sweep has no winner to verify"):
         api.verify("s", "1/4", ledger=ledger)
 

@@ -186,7 +186,7 @@ def test_a_bound_relative_to_the_baseline(ledger: Ledger) -> None:
 
 
 def test_a_relative_bound_on_what_the_baseline_lacks_is_an_error(ledger: Ledger) -> None:
-    spec = spec_of(constraints=["scan_latency_us_p99<=1.25x"])
+    spec = spec_of(constraints=["level0_to_level1_us_p99<=1.25x"])
     with pytest.raises(UserError, match="baseline's run has no such figure; give the bound as a number"):
         run(spec, engine_of(), ledger)
 

@@ -190,7 +190,7 @@ class FlsmCrashTest : public testing::TestWithParam<std::tuple<bool, const char*
     ExpectLookups(opened, found);
     const std::string made = of_.directory + "-made";
     std::filesystem::remove_all(made);
-    const rocksdb::Status copied = MakeCopy(opened.store.get(), made, uint64_t{1} << 40);
+    const rocksdb::Status copied = MakeCopy(opened.store.get(), made, UINT64_MAX);
     ASSERT_TRUE(copied.ok()) << copied.ToString();
     opened = OpenedStore();
     ExpectStore(env.get(), made, found);

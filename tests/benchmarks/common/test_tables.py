@@ -3,9 +3,9 @@
 import fcntl
 import gzip
 import math
-import multiprocessing
+import subprocess
+import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,24 +97,32 @@ def test_rows_that_cannot_be_written_leave_the_earlier_file(tmp_path: Path) -> N
     assert read_rows(path, KINDS) == ROWS
 
 
+APPENDING = """
+import pathlib, sys
+from benchmarks.common.tables import append_rows
+path, drive = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+append_rows(path, [{"drive": drive, "mission": each} for each in range(2000)])
+"""
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
 def test_processes_append_one_after_the_other(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    # The lock makes them begin on the empty table together.
-    with (
-        ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool,
-        path.open("ab") as held,
-    ):
+    # The lock makes them begin on the empty table together. Programs and no pool of multiprocessing, which
+    # leaves a process behind that later tests would find.
+    with path.open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        drives = [[{"drive": drive, "mission": each} for each in range(2000)] for drive in range(4)]
-        done = [pool.submit(append_rows, path, drive) for drive in drives]
+        processes = [
+            subprocess.Popen([sys.executable, "-c", APPENDING, str(path), str(drive)], cwd=ROOT)
+            for drive in range(4)
+        ]
         fcntl.flock(held, fcntl.LOCK_UN)
-        for each in done:
-            each.result()
+    assert [process.wait() for process in processes] == [0, 0, 0, 0]
     rows = read_rows(path, typed(int))
     order = [row["drive"] for row in rows[::2000]]
     assert sorted(order) == [0, 1, 2, 3]
-    assert rows == [row for drive in order for row in drives[drive]]
+    missions = [{"drive": drive, "mission": each} for drive in order for each in range(2000)]
+    assert rows == missions
 
 
 def test_nobody_appends_while_a_table_is_read(tmp_path: Path) -> None:

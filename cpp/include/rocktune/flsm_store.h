@@ -52,8 +52,9 @@ struct FlsmFamily {
 // file name do not. PauseBackgroundWork pauses the store's compactions too. Close ends running compactions;
 // while there are snapshots it returns Aborted, as RocksDB does, and the store goes on.
 //
-// KNOWN DEFECT: with several column families on RocksDB 11.8.1, power cuts in tests lost a synced write.
-// Use one family there (docs/design/flsm-families.md).
+// While tables are ingested, do not call DeleteFilesInRange(s) from other threads: on RocksDB 8.7 and newer
+// the tables could come below older entries. The store prevents this for all other calls
+// (docs/design/rocksdb-faults.md).
 //
 // Each column family is a tree with a shape, policies and statistics of its own. All share the compaction
 // threads, of which there are as many as the family with most workers asks for. A free thread serves the

@@ -165,7 +165,7 @@ class FlsmCrashWorker {
     rocksdb::Status status;
     do {
       status = WriteAndIngest(operation);
-    } while (status.IsTryAgain());  // RocksDB 7.8; see docs/design/flsm-support.md
+    } while (status.IsTryAgain());  // RocksDB 7.8; see docs/design/rocksdb-faults.md
     ExpectOk(status);
   }
 

@@ -11,12 +11,12 @@
 namespace rocktune {
 
 FlsmCompactor::FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
-                             std::shared_ptr<ManifestGuard> guard, FlsmRecorder* recorder,
+                             std::shared_ptr<FlsmCommits> commits, FlsmRecorder* recorder,
                              FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
                              uint64_t max_merge_bytes, OnChange on_change)
     : db_(db),
       family_(family),
-      guard_(std::move(guard)),
+      commits_(std::move(commits)),
       recorder_(recorder),
       workers_(workers),
       reshape_bytes_per_s_(reshape_bytes_per_s),

@@ -17,13 +17,13 @@
 #include <tuple>
 #include <vector>
 
+#include "rocktune/flsm/flsm_commits.h"
 #include "rocktune/flsm/flsm_policy.h"
 #include "rocktune/flsm/flsm_recorder.h"
 #include "rocktune/flsm/flsm_runs.h"
 #include "rocktune/flsm/flsm_tables.h"
 #include "rocktune/flsm/flsm_workers.h"
 #include "rocktune/flsm_shape.h"
-#include "rocktune/util/manifest_guard.h"
 
 namespace rocktune {
 
@@ -61,9 +61,9 @@ class FlsmCompactor {
   // the one with the larger `number` is the later change.
   using OnChange = std::function<rocksdb::Status(const FlsmShape& shape, uint64_t number)>;
   // `shape` holds size ratio, slots, policies and seals; the runs' sizes are read from `db`.
-  // `reshape_bytes_per_s` and `max_merge_bytes` are FlsmOptions' fields. REQUIRES: `guard` is among the
+  // `reshape_bytes_per_s` and `max_merge_bytes` are FlsmOptions' fields. REQUIRES: `commits` is among the
   // database's listeners; Stop is called before the family's handle or the database goes.
-  FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, std::shared_ptr<ManifestGuard> guard,
+  FlsmCompactor(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, std::shared_ptr<FlsmCommits> commits,
                 FlsmRecorder* recorder, FlsmWorkers* workers, FlsmShape shape, uint64_t reshape_bytes_per_s,
                 uint64_t max_merge_bytes, OnChange on_change);
   FlsmCompactor(const FlsmCompactor&) = delete;
@@ -157,7 +157,7 @@ class FlsmCompactor {
 
   rocksdb::DB* const db_;
   rocksdb::ColumnFamilyHandle* const family_;
-  const std::shared_ptr<ManifestGuard> guard_;
+  const std::shared_ptr<FlsmCommits> commits_;
   FlsmRecorder* const recorder_;
   FlsmWorkers* const workers_;
   const uint64_t reshape_bytes_per_s_;

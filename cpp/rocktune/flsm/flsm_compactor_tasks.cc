@@ -121,9 +121,9 @@ rocksdb::Status FlsmCompactor::Compact(const FlsmTask& task, const std::vector<F
   const FlsmRecorder::ScopedMerge merge(recorder_);
   const CompactionOutputs outputs;
   const Clock::time_point begun = Clock::now();
-  rocksdb::Status status = guard_->CompactFiles(
-      db_, family_, CompactionOptionsOf(db_->GetOptions(family_), workers_->cancelling()), names, task.output,
-      nullptr);
+  rocksdb::Status status = commits_->CompactFiles(
+      db_, family_, CompactionOptionsOf(db_->GetOptions(family_), workers_->cancelling()), names,
+      task.output);
   *made = outputs.tables();
   if (status.ok()) {
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun);

@@ -35,7 +35,8 @@ TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
   options.num_levels = Empty().PhysicalLevels();
   options.compression = rocksdb::kNoCompression;
   const auto guard = std::make_shared<ManifestGuard>();
-  options.listeners = {guard};
+  const auto commits = std::make_shared<FlsmCommits>(guard);
+  options.listeners = {guard, commits};
   std::unique_ptr<rocksdb::DB> db;
   ASSERT_TRUE(OpenDatabase(options, directory, &db).ok());
   FlsmRecorder recorder(db->GetEnv(), 0, Empty().slots, std::make_shared<std::atomic<int>>(0));
@@ -43,7 +44,7 @@ TEST(FlsmCompactorTest, ReportsADeeperTreeBeforeItsFirstTask) {
   std::vector<FlsmShape> shapes;
   FlsmWorkers workers(db.get());
   const auto compactor = std::make_shared<FlsmCompactor>(
-      db.get(), db->DefaultColumnFamily(), guard, &recorder, &workers, Empty(), 0, 0,
+      db.get(), db->DefaultColumnFamily(), commits, &recorder, &workers, Empty(), 0, 0,
       [&mutex, &shapes](const FlsmShape& shape, uint64_t number) {
         const std::lock_guard<std::mutex> lock(mutex);
         EXPECT_GT(number, 0u);

@@ -28,7 +28,7 @@ void FlsmStoreImpl::AddFamily(const FlsmPlan& plan, Family* handle) {
     }
     return file->Write(number, changed, change);
   };
-  tree->compactor = std::make_shared<FlsmCompactor>(GetBaseDB(), handle, guard_, tree->recorder.get(),
+  tree->compactor = std::make_shared<FlsmCompactor>(GetBaseDB(), handle, commits_, tree->recorder.get(),
                                                     &workers_, plan.shape, plan.layout.reshape_bytes_per_s,
                                                     plan.layout.max_merge_bytes, on_change);
   if (plan.filters != nullptr) {

@@ -61,7 +61,7 @@ class FlsmFullDiskTest : public FlsmStoreTest {
       ASSERT_TRUE(status.ok()) << status.ToString();
     }
     // If the memtable is empty when a write fails, RocksDB 7.8 resumes with the WAL whose write failed
-    // (docs/design/flsm-support.md).
+    // (docs/design/rocksdb-faults.md).
     while (MemtableEntries() < 5 || MemtableEntries() > 50) {
       ASSERT_TRUE(PutOne().ok());
     }

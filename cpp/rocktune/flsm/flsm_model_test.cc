@@ -31,7 +31,7 @@ class FlsmModelTest : public FlsmStoreTest, public testing::WithParamInterface<i
 
   // A quarter of the keys are merged ones, which DeleteRange never covers: RocksDB's own Get loses the base
   // of a merge that a range deletion, older than it, and a snapshot in between leave to the next file of its
-  // level (docs/design/flsm-support.md).
+  // level (docs/design/rocksdb-faults.md).
   std::string Key() { return Below(4) == 0 ? MergedKey() : "key" + std::to_string(random_() % kKeys); }
   std::string MergedKey() { return "merged" + std::to_string(random_() % kMergedKeys); }
   int Below(int bound) { return static_cast<int>(random_() % static_cast<uint32_t>(bound)); }

@@ -176,8 +176,9 @@ rocksdb::Status FlsmStore::Open(const rocksdb::DBOptions& options, const std::st
   }
   auto listener = std::make_shared<FlsmListener>();
   auto guard = std::make_shared<ManifestGuard>();
+  auto commits = std::make_shared<FlsmCommits>(guard);
   rocksdb::DBOptions listened = options;
-  listened.listeners.insert(listened.listeners.end(), {listener, guard});
+  listened.listeners.insert(listened.listeners.end(), {listener, guard, commits});
   std::vector<rocksdb::ColumnFamilyDescriptor> trees;
   std::transform(plans.begin(), plans.end(), std::back_inserter(trees), [](const FlsmPlan& plan) {
     return rocksdb::ColumnFamilyDescriptor(plan.name, plan.options);
@@ -185,8 +186,8 @@ rocksdb::Status FlsmStore::Open(const rocksdb::DBOptions& options, const std::st
   std::unique_ptr<rocksdb::DB> db;
   status = OpenColumnFamilies(listened, path, trees, handles, &db);
   if (status.ok()) {
-    auto opened =
-        std::make_unique<FlsmStoreImpl>(db.release(), std::move(listener), std::move(guard), std::move(file));
+    auto opened = std::make_unique<FlsmStoreImpl>(db.release(), std::move(listener), std::move(commits),
+                                                  std::move(file));
     for (std::size_t family = 0; family < plans.size(); ++family) {
       opened->AddFamily(plans[family], (*handles)[family]);
     }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "rocktune/flsm/flsm_commits.h"
 #include "rocktune/flsm/flsm_writes.h"
 
 namespace rocktune {
@@ -34,7 +35,9 @@ class FlsmRefusals : public FlsmWrites {
       "an FLSM store compacts by its own policy; call WaitUntilSettled";
 
  public:
-  using Base::Base;
+  // `commits` is among the listeners of `db`.
+  FlsmRefusals(rocksdb::DB* db, std::shared_ptr<FlsmCommits> commits)
+      : Base(db), commits_(std::move(commits)) {}
 
   using Base::CreateColumnFamilyWithImport;
   rocksdb::Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions&, const std::string&,
@@ -46,12 +49,14 @@ class FlsmRefusals : public FlsmWrites {
   using Base::IngestExternalFile;
   rocksdb::Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
                                      const rocksdb::IngestExternalFileOptions& options) override {
+    const FlsmCommits::Ingestion ingestion(commits_.get());
     rocksdb::Status status = Base::IngestExternalFile(family, files, options);
     OnIngested(family);
     return status;
   }
   using Base::IngestExternalFiles;
   rocksdb::Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& files) override {
+    const FlsmCommits::Ingestion ingestion(commits_.get());
     rocksdb::Status status = Base::IngestExternalFiles(files);
     for (const rocksdb::IngestExternalFileArg& each : files) {
       OnIngested(each.column_family);
@@ -133,6 +138,7 @@ class FlsmRefusals : public FlsmWrites {
 #if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
   rocksdb::Status CommitFileIngestionHandles(
       std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>> handles) override {
+    const FlsmCommits::Ingestion ingestion(commits_.get());
     rocksdb::Status status = Base::CommitFileIngestionHandles(std::move(handles));
     OnIngestedSomewhere();  // the handles do not tell their families
     return status;
@@ -150,6 +156,8 @@ class FlsmRefusals : public FlsmWrites {
   virtual void OnOptionsSet(Family* family) = 0;
   // Waits until no compaction is due, for at most `timeout`; 0 means no timeout.
   virtual rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) = 0;
+
+  const std::shared_ptr<FlsmCommits> commits_;
 };
 
 }  // namespace rocktune

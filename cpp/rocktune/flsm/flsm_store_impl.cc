@@ -30,10 +30,9 @@ uint64_t CompactionProperty(const FlsmCompactor& compactor, const rocksdb::Slice
 }  // namespace
 
 FlsmStoreImpl::FlsmStoreImpl(rocksdb::DB* db, std::shared_ptr<FlsmListener> listener,
-                             std::shared_ptr<ManifestGuard> guard, std::shared_ptr<FlsmShapeFile> file)
-    : FlsmRefusals(db),
+                             std::shared_ptr<FlsmCommits> commits, std::shared_ptr<FlsmShapeFile> file)
+    : FlsmRefusals(db, std::move(commits)),
       listener_(std::move(listener)),
-      guard_(std::move(guard)),
       file_(std::move(file)),
       merges_(std::make_shared<std::atomic<int>>(0)),
       workers_(db) {}

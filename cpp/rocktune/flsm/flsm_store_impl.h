@@ -27,9 +27,9 @@ class FlsmStoreImpl : public FlsmRefusals {
   using Family = rocksdb::ColumnFamilyHandle;
 
  public:
-  // Owns `db`, an open database whose listeners include `listener` and `guard`. `file` holds the shapes.
+  // Owns `db`, an open database whose listeners include `listener` and `commits`. `file` holds the shapes.
   // AddFamily must be called for each of the database's families.
-  FlsmStoreImpl(rocksdb::DB* db, std::shared_ptr<FlsmListener> listener, std::shared_ptr<ManifestGuard> guard,
+  FlsmStoreImpl(rocksdb::DB* db, std::shared_ptr<FlsmListener> listener, std::shared_ptr<FlsmCommits> commits,
                 std::shared_ptr<FlsmShapeFile> file);
   ~FlsmStoreImpl() override;
 
@@ -91,7 +91,6 @@ class FlsmStoreImpl : public FlsmRefusals {
   void EndFamilies();
 
   const std::shared_ptr<FlsmListener> listener_;
-  const std::shared_ptr<ManifestGuard> guard_;
   const std::shared_ptr<FlsmShapeFile> file_;
   const std::shared_ptr<std::atomic<int>> merges_;  // running merges of all families
   FlsmWorkers workers_;

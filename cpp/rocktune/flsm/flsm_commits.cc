@@ -1,0 +1,130 @@
+#include "rocktune/flsm/flsm_commits.h"
+
+#include <chrono>
+#include <cstdint>
+
+#include "rocktune/util/rocksdb_compat.h"
+
+namespace rocktune {
+namespace {
+
+// Time between two looks at the running flushes, of whose end RocksDB sends no event if they fail.
+constexpr std::chrono::milliseconds kFlushPoll{1};
+
+bool HasRunningFlushes(rocksdb::DB* db) {
+  uint64_t flushes = 0;
+  return db->GetIntProperty(rocksdb::DB::Properties::kNumRunningFlushes, &flushes) && flushes > 0;
+}
+
+}  // namespace
+
+class FlsmCommits::Commit {
+ public:
+  Commit(FlsmCommits* commits, rocksdb::DB* db) : commits_(commits), db_(db) {
+    current = this;
+    if (HasTrivialMove()) {
+      Begin();  // a move sends no events
+    }
+  }
+  ~Commit() {
+    current = nullptr;
+    End();
+  }
+  Commit(const Commit&) = delete;
+  Commit& operator=(const Commit&) = delete;
+
+  void Begin() {
+    is_alone_ = commits_->Begin(db_);
+    has_begun_ = true;
+  }
+  void End() {
+    if (has_begun_) {
+      commits_->End(is_alone_);
+    }
+    has_begun_ = false;
+  }
+
+  // The compaction of the calling thread, or null.
+  static constinit thread_local Commit* current;
+
+ private:
+  FlsmCommits* const commits_;
+  rocksdb::DB* const db_;
+  bool has_begun_ = false;
+  bool is_alone_ = false;
+};
+
+constinit thread_local FlsmCommits::Commit* FlsmCommits::Commit::current = nullptr;
+
+rocksdb::Status FlsmCommits::CompactFiles(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+                                          const rocksdb::CompactionOptions& options,
+                                          const std::vector<std::string>& names, int output_level) {
+  const Commit commit(this, db);
+  return guard_->CompactFiles(db, family, options, names, output_level, nullptr);
+}
+
+bool FlsmCommits::Begin(rocksdb::DB* db) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return phase_ != Phase::kIngestionWaits && !is_alone_; });
+    if (phase_ == Phase::kNoIngestion) {
+      ++commits_;
+      return false;
+    }
+    // Before the look at the flushes: one that begins after it finds this and waits.
+    is_alone_ = true;
+    ++commits_;
+    lock.unlock();
+    const bool has_flushes = HasRunningFlushes(db);
+    lock.lock();
+    if (!has_flushes) {
+      return true;
+    }
+    is_alone_ =
+        false;  // or a flush that has begun would wait for this compaction, and this one for the flush
+    --commits_;
+    changed_.notify_all();
+    changed_.wait_for(lock, kFlushPoll);
+  }
+}
+
+void FlsmCommits::End(bool is_alone) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --commits_;
+  is_alone_ = is_alone_ && !is_alone;
+  changed_.notify_all();
+}
+
+FlsmCommits::Ingestion::Ingestion(FlsmCommits* commits) : commits_(commits) {
+  std::unique_lock<std::mutex> lock(commits_->mutex_);
+  commits_->changed_.wait(lock, [this] { return commits_->phase_ == Phase::kNoIngestion; });
+  commits_->phase_ = Phase::kIngestionWaits;
+  commits_->changed_.wait(lock, [this] { return commits_->commits_ == 0; });
+  commits_->phase_ = Phase::kIngestion;
+  commits_->changed_.notify_all();
+}
+
+FlsmCommits::Ingestion::~Ingestion() {
+  const std::lock_guard<std::mutex> lock(commits_->mutex_);
+  commits_->phase_ = Phase::kNoIngestion;
+  commits_->changed_.notify_all();
+}
+
+void FlsmCommits::OnFlushBegin(rocksdb::DB* /*db*/, const rocksdb::FlushJobInfo& /*info*/) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return !is_alone_; });
+}
+
+void FlsmCommits::OnSubcompactionBegin(const rocksdb::SubcompactionJobInfo& /*info*/) {
+  if (Commit::current != nullptr) {
+    Commit::current->End();  // RocksDB did not move the files; it records nothing for the time being
+  }
+}
+
+void FlsmCommits::OnSubcompactionCompleted(const rocksdb::SubcompactionJobInfo& /*info*/) {
+  if (Commit::current != nullptr) {
+    Commit::current->Begin();
+  }
+}
+
+}  // namespace rocktune

@@ -91,21 +91,23 @@ def test_tables_count_more_than_the_log() -> None:
 
 
 def levels(folder: Path, *rows: tuple[str, int, float]) -> float | None:
-    """Returns the last level's share by a dump of levels with so many files and MiB."""
+    """Returns the largest run's share by a dump of levels with so many files and MiB."""
     heads = "Files Size Score W-Amp"
     text = "".join(f"  {name} {files}/0 {mib:.2f} MB 0.5 1.0\n" for name, files, mib in rows)
     table = f"\n** Compaction Stats [default] **\nLevel {heads}\n{'-' * 20}\n{text}"
     (family,) = logged(folder, message(5, "-- DUMPING STATS --").rstrip(), table).families
-    return family.last_level_share
+    return family.largest_run_share
 
 
-def test_the_last_level_is_the_deepest_with_data(tmp_path: Path) -> None:
+def test_the_largest_level_is_a_run(tmp_path: Path) -> None:
     assert levels(tmp_path, ("L0", 2, 10.0), ("L5", 3, 30.0)) == 0.75
     # RocksDB prints levels that were emptied, such as by a compaction with `change_level`.
     assert levels(tmp_path, ("L0", 2, 10.0), ("L5", 3, 30.0), ("L6", 0, 0.0)) == 0.75
     # Files of level 0 may have versions of the same keys.
     assert levels(tmp_path, ("L0", 2, 10.0)) is None
     assert levels(tmp_path, ("L0", 1, 10.0)) == 1.0
+    # A young store has little in its last level.
+    assert levels(tmp_path, ("L0", 2, 10.0), ("L5", 3, 60.0), ("L6", 1, 10.0)) == 0.75
 
 
 def test_levels_without_their_sum_are_data(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_tables_become_data() -> None:
     assert workload.name == "mine"
 
 
-def test_entries_above_the_last_level_are_older_versions_unless_the_store_grows() -> None:
-    levelled = replace(FACTS, families=(replace(FAMILY, last_level_share=0.9),))
+def test_entries_outside_the_largest_level_are_older_versions_unless_the_store_grows() -> None:
+    levelled = replace(FACTS, families=(replace(FAMILY, largest_run_share=0.9),))
     assert profiled(levelled, "w").workload.keys == 720_000
     growing = replace(levelled, growth_share=0.4567 / 2)
     found = profiled(growing, "w")

@@ -55,12 +55,12 @@ def data_of(family: FamilyFacts, prefix: str, new_share: float, findings: Findin
         entries = max(1, round((family.file_bytes or 0) / ((key_bytes + value.mean) * fraction)))
         why = f"{family.file_bytes or 0:,} bytes of tables over the size of a compressed entry"
     keys = entries
-    if family.last_level_share is None:
+    if family.largest_run_share is None:
         why += "; older versions count, too"
     else:
-        # A put above the last level is of a key in it, unless it is of a new key.
-        keys = max(1, round(entries * (1 - (1 - family.last_level_share) * (1 - new_share))))
-        why += f"; {family.last_level_share:.0%} lie in the last level, others may be older versions"
+        # The keys of a level differ. A put elsewhere is of one of these keys, unless it is of a new key.
+        keys = max(1, round(entries * (1 - (1 - family.largest_run_share) * (1 - new_share))))
+        why += f"; {family.largest_run_share:.0%} lie in the largest level, others may be of the same keys"
     findings.add(f"{prefix}keys", f"{keys:,}", Basis.ESTIMATED, why)
     return FamilyData(family.name, keys, key_bytes, value, fraction, family.written_entries or 0)
 

@@ -63,7 +63,8 @@ class FamilyFacts:
         written_entries: entries that were flushed; None if unknown.
         written_deletions: deletions among them.
         memtable_entries: mean entries of a memtable that was flushed; None if unknown.
-        last_level_share: share of the tables' bytes that lie in the deepest level; None if unknown.
+        largest_run_share: share of the tables' bytes in the largest level without overlapping tables; None if
+            unknown.
         expiry: options that let data expire, such as ("compaction_filter_factory", "Ttl"), where they are on.
         compaction_style: such as "kCompactionStyleLevel"; "" if unknown.
     """
@@ -80,7 +81,7 @@ class FamilyFacts:
     written_entries: int | None = None
     written_deletions: int = 0
     memtable_entries: float | None = None
-    last_level_share: float | None = None
+    largest_run_share: float | None = None
     expiry: tuple[tuple[str, str], ...] = ()
     compaction_style: str = ""
     blob_values: int = 0

@@ -217,21 +217,20 @@ def _family(opening: Opening, name: str) -> FamilyFacts:
     names = ("compaction_style", *_FILTERS, *_FIFO_TTL, _BLOB_OPTION)
     options = {option: opening.option(option, name) or "" for option in names}
     size = None if known is None else round(known)
-    last = _last_level_share(stats[-1].levels) if stats else None
-    facts = FamilyFacts(name, file_bytes=size, last_level_share=last)
+    largest = _largest_run_share(stats[-1].levels) if stats else None
+    facts = FamilyFacts(name, file_bytes=size, largest_run_share=largest)
     facts = _with_options(facts, {option: value for option, value in options.items() if value})
     return facts if work is None else _with_flushes(facts, work)
 
 
-def _last_level_share(levels: tuple[LevelRow, ...]) -> float | None:
-    """Returns the share of the bytes in the deepest level with data; None if its files overlap each other."""
+def _largest_run_share(levels: tuple[LevelRow, ...]) -> float | None:
+    """Returns the share of the bytes in the largest level; None if several files of level 0 are all data.
+
+    In a store that has settled it is the last level. A young store may have most of its data above it.
+    """
     sizes = [(level, level.size_bytes) for level in levels if level.size_bytes]
-    if not sizes:
-        return None
-    deepest, size = sizes[-1]
-    if deepest.level == "L0" and deepest.files != 1:
-        return None
-    return size / sum(each for _, each in sizes)
+    runs = [size for level, size in sizes if level.level != "L0" or level.files == 1]
+    return max(runs) / sum(size for _, size in sizes) if runs else None
 
 
 def _with_flushes(facts: FamilyFacts, work: FamilyWork) -> FamilyFacts:

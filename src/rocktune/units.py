@@ -6,6 +6,8 @@ KB, MB, GB and TB mean the same as KiB, MiB, GiB and TiB: powers of 1024, as in 
 import math
 import re
 
+import numpy as np
+
 from rocktune.errors import UserError
 
 # The keys are the first letters of units, because KB and KiB mean the same.
@@ -109,3 +111,8 @@ def parse_scale(text: str | int) -> int:
 def format_scale(divisor: int) -> str:
     """Returns the text of the scale with this divisor (`1`, `1/64`)."""
     return "1" if divisor == 1 else f"1/{divisor}"
+
+
+def format_decimal(number: float) -> str:
+    """Returns the shortest text of a number that reads as the same one, without an exponent."""
+    return np.format_float_positional(number, trim="-")

@@ -5,9 +5,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from rocktune.errors import UserError
+from rocktune.units import format_decimal
 
 _TERM = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*\*\s*(\w+)\s*")
 FORM = "WEIGHT*FIGURE + WEIGHT*FIGURE, such as 0.7*throughput_ops_s + 0.3*read_latency_us_p99"
@@ -35,7 +34,8 @@ class WeightedSum:
 
     def __str__(self) -> str:
         """Returns the text that `parse_weighted` reads as an equal sum."""
-        return " + ".join(f"{_decimal(weight)}*{field}" for field, weight in self.weights.items())
+        # The sign of an exponent would be taken for the sum's.
+        return " + ".join(f"{format_decimal(weight)}*{field}" for field, weight in self.weights.items())
 
     def score(self, figures: Mapping[str, float], directions: Mapping[str, int]) -> float:
         """Returns the exponential of the negated sum, with weights that add up to 1; larger is better.
@@ -55,14 +55,6 @@ class WeightedSum:
             for field, weight in self.weights.items()
         )
         return math.exp(math.fsum(terms))
-
-
-def _decimal(weight: float) -> str:
-    """Returns the shortest text of a weight that reads as the same number.
-
-    It has no exponent, whose sign would be taken for the sum's.
-    """
-    return np.format_float_positional(weight, trim="-")
 
 
 def parse_weighted(text: str) -> WeightedSum:

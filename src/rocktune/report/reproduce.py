@@ -4,8 +4,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rocktune.constraint import NO_DEFAULTS
 from rocktune.device import device_names
 from rocktune.ledger import StudyRecord
@@ -15,7 +13,7 @@ from rocktune.space import space_names
 from rocktune.spec_file import is_file_name
 from rocktune.study.specs.spec import VerificationSettings, current_names
 from rocktune.trial import FIGURES
-from rocktune.units import format_bytes, format_seconds, parse_bytes
+from rocktune.units import format_bytes, format_decimal, format_seconds, parse_bytes
 from rocktune.workload import workload_names
 
 Argument = tuple[str, str | bool]
@@ -146,8 +144,8 @@ def _engine(engine: Mapping[str, Any]) -> list[Argument]:
 
 
 def _number(value: float | None) -> str:
-    """Returns the shortest text of a number that reads as the same one, without an exponent; "" for None."""
-    return "" if value is None else np.format_float_positional(value, trim="-")
+    """Returns the text of a number that a command line takes; "" for None."""
+    return "" if value is None else format_decimal(value)
 
 
 def _exact_size(count: int) -> str:

@@ -63,8 +63,9 @@ struct FlsmFamily {
 //
 // Ownership: the caller owns the store; deleting it closes it. Iterators must be gone before. The store owns
 // the handles of its column families, since its compactions need them. So give a handle back with
-// DestroyColumnFamilyHandle, of the store or of a TransactionDB around it, and never by `delete`. Close and
-// the destructor release the handles that are left; they may not be used afterwards.
+// DestroyColumnFamilyHandle, of the store or of a TransactionDB around it, and never by `delete`. A dropped
+// family's memory is freed when its handle has been given back and no flush runs, at the latest by Close.
+// Close and the destructor release the handles that are left; they may not be used afterwards.
 // Threads: thread-safe, as RocksDB is.
 class FlsmStore : public rocksdb::StackableDB {
  public:

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "rocktune/util/rocksdb_compat.h"
 
@@ -11,18 +12,20 @@ namespace {
 // Time between two looks at the running flushes, of whose end RocksDB sends no event if they fail.
 constexpr std::chrono::milliseconds kFlushPoll{1};
 
+}  // namespace
+
 bool HasRunningFlushes(rocksdb::DB* db) {
   uint64_t flushes = 0;
   return db->GetIntProperty(rocksdb::DB::Properties::kNumRunningFlushes, &flushes) && flushes > 0;
 }
 
-}  // namespace
-
 class FlsmCommits::Commit {
  public:
-  Commit(FlsmCommits* commits, rocksdb::DB* db) : commits_(commits), db_(db) {
+  Commit(FlsmCommits* commits, rocksdb::DB* db, uint32_t family)
+      : commits_(commits), db_(db), family_(family) {
     current = this;
-    if (HasTrivialMove()) {
+    if (HasTrivialMove() && commits_->BeginMove(family_)) {
+      may_move_ = true;
       Begin();  // a move sends no events
     }
   }
@@ -33,15 +36,18 @@ class FlsmCommits::Commit {
   Commit(const Commit&) = delete;
   Commit& operator=(const Commit&) = delete;
 
+  bool may_move() const { return may_move_; }
   void Begin() {
     is_alone_ = commits_->Begin(db_);
     has_begun_ = true;
   }
   void End() {
-    if (has_begun_) {
+    if (std::exchange(has_begun_, false)) {
       commits_->End(is_alone_);
     }
-    has_begun_ = false;
+    if (std::exchange(may_move_, false)) {
+      commits_->EndMove(family_);
+    }
   }
 
   // The compaction of the calling thread, or null.
@@ -50,6 +56,8 @@ class FlsmCommits::Commit {
  private:
   FlsmCommits* const commits_;
   rocksdb::DB* const db_;
+  const uint32_t family_;
+  bool may_move_ = false;
   bool has_begun_ = false;
   bool is_alone_ = false;
 };
@@ -59,8 +67,12 @@ constinit thread_local FlsmCommits::Commit* FlsmCommits::Commit::current = nullp
 rocksdb::Status FlsmCommits::CompactFiles(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
                                           const rocksdb::CompactionOptions& options,
                                           const std::vector<std::string>& names, int output_level) {
-  const Commit commit(this, db);
-  return guard_->CompactFiles(db, family, options, names, output_level, nullptr);
+  const Commit commit(this, db, family->GetID());
+  rocksdb::CompactionOptions allowed = options;
+  if (!commit.may_move()) {
+    DisableTrivialMove(&allowed);
+  }
+  return guard_->CompactFiles(db, family, allowed, names, output_level, nullptr);
 }
 
 bool FlsmCommits::Begin(rocksdb::DB* db) {
@@ -93,6 +105,34 @@ void FlsmCommits::End(bool is_alone) {
   --commits_;
   is_alone_ = is_alone_ && !is_alone;
   changed_.notify_all();
+}
+
+bool FlsmCommits::BeginMove(uint32_t family) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (dropped_.contains(family)) {
+    return false;
+  }
+  ++moves_[family];
+  return true;
+}
+
+void FlsmCommits::EndMove(uint32_t family) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (--moves_[family] == 0) {
+    moves_.erase(family);
+  }
+  changed_.notify_all();
+}
+
+FlsmCommits::Drop::Drop(FlsmCommits* commits, uint32_t family) : commits_(commits), family_(family) {
+  std::unique_lock<std::mutex> lock(commits_->mutex_);
+  commits_->dropped_.insert(family_);
+  commits_->changed_.wait(lock, [this] { return !commits_->moves_.contains(family_); });
+}
+
+FlsmCommits::Drop::~Drop() {
+  const std::lock_guard<std::mutex> lock(commits_->mutex_);
+  commits_->dropped_.erase(family_);
 }
 
 FlsmCommits::Ingestion::Ingestion(FlsmCommits* commits) : commits_(commits) {

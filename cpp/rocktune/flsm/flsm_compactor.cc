@@ -40,14 +40,6 @@ void FlsmCompactor::End() {
   changed_.notify_all();
 }
 
-void FlsmCompactor::Resume() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ended_ = false;
-  }
-  NotifyAll();
-}
-
 void FlsmCompactor::WaitUntilIdle() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return running_ == 0; });

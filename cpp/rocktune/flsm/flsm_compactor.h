@@ -78,8 +78,6 @@ class FlsmCompactor {
   // Ends compacting: no task begins after the call, and those that wait for compactions return. Waits for
   // running ones with WaitUntilIdle.
   void End();
-  // Takes End back, for a column family that could not be dropped.
-  void Resume();
   // Waits until no compaction runs.
   void WaitUntilIdle();
 

@@ -176,12 +176,14 @@ void FlsmCompactor::EndTask(const RunningTask& running) {
     const uint64_t moved = Sum(running.used) + Sum(running.made);
     reshape_at_ = Clock::now() + std::chrono::microseconds(moved * 1'000'000 / reshape_bytes_per_s_);
   }
-  // A cancelled task is no failure, nor is one whose family was dropped.
   if (!ok && !ended_ && !*workers_->cancelling()) {
+    retry_at_[task.IsSmall() ? 1 : 0] = Clock::now() + kRetryDelay;
+  }
+  // A cancelled task is no failure, nor is one whose family was dropped.
+  if (!ok && !ended_ && !*workers_->cancelling() && !running.status.IsColumnFamilyDropped()) {
     failing_ = true;
     failure_ = running.status;
     ++failures_;
-    retry_at_[task.IsSmall() ? 1 : 0] = Clock::now() + kRetryDelay;
   }
 }
 

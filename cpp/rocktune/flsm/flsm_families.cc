@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "rocktune/flsm/flsm_listener.h"
@@ -10,6 +12,14 @@
 // An FlsmStore's column families: adding, creating, dropping and releasing them.
 
 namespace rocktune {
+namespace {
+
+// Maximum times for which a call waits for a moment without flushes, to destroy the handles of dropped
+// families.
+constexpr std::chrono::milliseconds kMaxDestroyWait{100};
+constexpr std::chrono::milliseconds kMaxCloseWait{10'000};
+
+}  // namespace
 
 void FlsmStoreImpl::AddFamily(const FlsmPlan& plan, Family* handle) {
   auto tree = std::make_shared<FlsmTree>();
@@ -56,6 +66,7 @@ rocksdb::Status FlsmStoreImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOpt
                   [&name](const auto& tree) { return tree->name == name && !tree->dropped; })) {
     return rocksdb::Status::InvalidArgument("Column family already exists");  // as RocksDB says it
   }
+  DestroyDroppedHandles({});
   // Before RocksDB creates the family: after a crash in between, a family without a shape would be refused.
   plan.shape_number = file_->Add(name, plan.shape);
   status = file_->Save();
@@ -104,14 +115,15 @@ rocksdb::Status FlsmStoreImpl::DropColumnFamily(Family* family) {
   if (tree == nullptr || tree->id == 0 || tree->dropped) {
     return StackableDB::DropColumnFamily(family);
   }
-  tree->compactor->End();
-  // Ends the family's running compactions, too: RocksDB's compactions look for it.
+  const FlsmCommits::Drop drop(commits_.get(), tree->id);
+  // Ends the family's running compactions, too: RocksDB's compactions look for it. The compactor goes on
+  // until then: a write that is stopped may wait for a compaction, and the drop for the write.
   rocksdb::Status status = StackableDB::DropColumnFamily(family);
   if (!status.ok()) {
-    tree->compactor->Resume();
     return status;
   }
   tree->dropped = true;
+  tree->compactor->End();
   listener_->Remove(tree->id);
   workers_.Remove(tree->compactor.get());
   tree->compactor->WaitUntilIdle();
@@ -145,11 +157,28 @@ rocksdb::Status FlsmStoreImpl::DestroyColumnFamilyHandle(Family* family) {
   }
   tree->handle = nullptr;
   trees_.Remove(tree->id);
-  return StackableDB::DestroyColumnFamilyHandle(family);
+  dropped_handles_.push_back(family);
+  DestroyDroppedHandles(kMaxDestroyWait);
+  return rocksdb::Status::OK();
+}
+
+void FlsmStoreImpl::DestroyDroppedHandles(std::chrono::milliseconds max_wait) {
+  const auto end = std::chrono::steady_clock::now() + max_wait;
+  while (!dropped_handles_.empty() && HasRunningFlushes(db_)) {
+    if (std::chrono::steady_clock::now() >= end) {
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (Family* handle : dropped_handles_) {
+    StackableDB::DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+  }
+  dropped_handles_.clear();
 }
 
 void FlsmStoreImpl::EndFamilies() {
   workers_.Stop();
+  DestroyDroppedHandles(kMaxCloseWait);
   for (const auto& tree : trees_.All()) {
     listener_->Remove(tree->id);
     workers_.Remove(tree->compactor.get());

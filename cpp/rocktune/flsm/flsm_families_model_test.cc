@@ -47,7 +47,8 @@ class FlsmFamiliesModelTest : public FlsmFamiliesTest, public testing::WithParam
         models_[family][key] = value;
       }
     }
-    ASSERT_TRUE(store_->Write(rocksdb::WriteOptions(), &batch).ok());
+    const rocksdb::Status status = store_->Write(rocksdb::WriteOptions(), &batch);
+    ASSERT_TRUE(status.ok()) << status.ToString();
   }
 
   // Looks keys of several families up together.

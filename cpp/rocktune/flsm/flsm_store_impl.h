@@ -89,6 +89,11 @@ class FlsmStoreImpl : public FlsmRefusals {
  private:
   // Ends compacting, and releases the handles, which must be gone before the database is closed.
   void EndFamilies();
+  // Destroys the handles of dropped families once no flush runs, or keeps them after `max_wait`: the thread
+  // of a flush looks at its family's options after the flush has ended, when RocksDB may have freed them with
+  // the last handle (docs/design/rocksdb-faults.md). REQUIRES: families_mutex_ is held, or no other call
+  // runs.
+  void DestroyDroppedHandles(std::chrono::milliseconds max_wait);
 
   const std::shared_ptr<FlsmListener> listener_;
   const std::shared_ptr<FlsmShapeFile> file_;
@@ -97,6 +102,7 @@ class FlsmStoreImpl : public FlsmRefusals {
   // Held while families are created or dropped, and while a copy's list of files is made: a copy without the
   // shape of one of its families would be no store.
   std::mutex families_mutex_;
+  std::vector<Family*> dropped_handles_;  // given back by the application; guarded by families_mutex_
   std::atomic<bool> closed_{false};
 };
 

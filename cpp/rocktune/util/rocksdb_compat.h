@@ -160,6 +160,14 @@ void EnableTrivialMoveAndCancel(std::atomic<bool>* canceled, Options* options) {
   }
 }
 
+// Lets CompactFiles rewrite all tables, whatever EnableTrivialMoveAndCancel allowed.
+template <typename Options = rocksdb::CompactionOptions>
+void DisableTrivialMove(Options* options) {
+  if constexpr (requires { options->allow_trivial_move; }) {
+    options->allow_trivial_move = false;
+  }
+}
+
 // Returns true if SetOptions with options of the table makes a new table factory (9.8 and newer). Older
 // versions change the factory in place while other threads read it.
 constexpr bool ReplacesTableFactory() {

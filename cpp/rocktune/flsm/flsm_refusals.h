@@ -49,15 +49,15 @@ class FlsmRefusals : public FlsmWrites {
   using Base::IngestExternalFile;
   rocksdb::Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
                                      const rocksdb::IngestExternalFileOptions& options) override {
-    const FlsmCommits::Ingestion ingestion(commits_.get());
-    rocksdb::Status status = Base::IngestExternalFile(family, files, options);
-    OnIngested(family);
-    return status;
+    rocksdb::IngestExternalFileArg argument;
+    argument.column_family = family;
+    argument.external_files = files;
+    argument.options = options;
+    return IngestExternalFiles({argument});
   }
   using Base::IngestExternalFiles;
   rocksdb::Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& files) override {
-    const FlsmCommits::Ingestion ingestion(commits_.get());
-    rocksdb::Status status = Base::IngestExternalFiles(files);
+    rocksdb::Status status = Ingest(files);
     for (const rocksdb::IngestExternalFileArg& each : files) {
       OnIngested(each.column_family);
     }
@@ -138,8 +138,7 @@ class FlsmRefusals : public FlsmWrites {
 #if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
   rocksdb::Status CommitFileIngestionHandles(
       std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>> handles) override {
-    const FlsmCommits::Ingestion ingestion(commits_.get());
-    rocksdb::Status status = Base::CommitFileIngestionHandles(std::move(handles));
+    rocksdb::Status status = Commit(std::move(handles));
     OnIngestedSomewhere();  // the handles do not tell their families
     return status;
   }
@@ -157,6 +156,26 @@ class FlsmRefusals : public FlsmWrites {
   // Waits until no compaction is due, for at most `timeout`; 0 means no timeout.
   virtual rocksdb::Status WaitForOwnCompactions(std::chrono::microseconds timeout) = 0;
 
+ private:
+#if ROCKSDB_MAJOR > 11 || (ROCKSDB_MAJOR == 11 && ROCKSDB_MINOR >= 5)
+  // Ingests in two steps: copying tables takes long, and must not hold compactions up.
+  rocksdb::Status Ingest(const std::vector<rocksdb::IngestExternalFileArg>& files) {
+    std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>> handles(1);
+    rocksdb::Status status = Base::PrepareFileIngestion(files, &handles.front());
+    return status.ok() ? Commit(std::move(handles)) : status;
+  }
+  rocksdb::Status Commit(std::vector<std::unique_ptr<rocksdb::FileIngestionHandle>> handles) {
+    const FlsmCommits::Ingestion ingestion(commits_.get());
+    return Base::CommitFileIngestionHandles(std::move(handles));
+  }
+#else
+  rocksdb::Status Ingest(const std::vector<rocksdb::IngestExternalFileArg>& files) {
+    const FlsmCommits::Ingestion ingestion(commits_.get());
+    return Base::IngestExternalFiles(files);
+  }
+#endif
+
+ protected:
   const std::shared_ptr<FlsmCommits> commits_;
 };
 

@@ -276,7 +276,7 @@ PAPERS = (
             Finding(
                 "In space `full`, tuner `auto` sustains more than the best by hand, and than the best rival;"
                 " one search each of write-heavy, preloaded, read-heavy and ycsb-a, and of ycsb-e, whose"
-                " short runs of a search hide the sorted runs",
+                " stores keep the sorted runs that loading left",
                 ("campaign/*_auto_over_hand", "campaign/*_auto_over_rivals"),
             ),
         ),

@@ -38,13 +38,14 @@ class FlsmDropsTest : public FlsmFamiliesTest {
 TEST_F(FlsmDropsTest, ADropDuringMovesLeavesTheStoreWritable) {
   OpenThree();
   std::mt19937 random(1);
-  for (int number = 0; number < 60 && !HasFatalFailure(); ++number) {
+  for (int number = 0; number < 200 && !HasFatalFailure(); ++number) {
     rocksdb::ColumnFamilyHandle* family = Create(SmallOptions());
-    for (int key = 0; key < 200 + static_cast<int>(random() % 400); ++key) {
+    for (int left = 70 + static_cast<int>(random() % 80), key = 0; key < left; ++key) {
       ASSERT_TRUE(
           store_->Put(rocksdb::WriteOptions(), family, std::to_string(10'000 + key), std::string(900, 'v'))
               .ok());
     }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // to meet any point of a move
     Drop(family);
     ASSERT_TRUE(store_->DestroyColumnFamilyHandle(family).ok());
     ExpectServes();

@@ -38,8 +38,10 @@ class FlsmCommits::Commit {
 
   bool may_move() const { return may_move_; }
   void Begin() {
-    is_alone_ = commits_->Begin(db_);
-    has_begun_ = true;
+    if (!has_begun_) {
+      is_alone_ = commits_->Begin(db_);
+      has_begun_ = true;
+    }
   }
   void End() {
     if (std::exchange(has_begun_, false)) {
@@ -92,8 +94,8 @@ bool FlsmCommits::Begin(rocksdb::DB* db) {
     if (!has_flushes) {
       return true;
     }
-    is_alone_ =
-        false;  // or a flush that has begun would wait for this compaction, and this one for the flush
+    // A flush that has begun may wait for this compaction, which must not wait for the flush.
+    is_alone_ = false;
     --commits_;
     changed_.notify_all();
     changed_.wait_for(lock, kFlushPoll);

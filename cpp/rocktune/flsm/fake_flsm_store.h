@@ -96,17 +96,19 @@ class FlsmStoreTest : public testing::Test {
   // Expects that the shape breaks no rule, and that its runs are those in RocksDB's metadata. They differ for
   // the moment of a merge, so that it waits for up to 10 s.
   void ExpectShapeMatchesRocksDb() {
+    FlsmShape shape;
     FlsmShape asked;
     for (int tries = 0; tries < 1000; ++tries) {
-      asked = store_->Shape();
+      shape = store_->Shape();
+      asked = shape;
       ReadRuns(store_.get(), store_->DefaultColumnFamily(), &asked);
-      if (ToText(store_->Shape()) == ToText(asked)) {
+      if (ToText(shape) == ToText(asked)) {
         break;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    EXPECT_EQ(Violation(store_->Shape()), "");
-    EXPECT_EQ(ToText(store_->Shape()), ToText(asked));
+    EXPECT_EQ(Violation(shape), "");
+    EXPECT_EQ(ToText(shape), ToText(asked));
   }
 
   static std::string NewDirectory() {

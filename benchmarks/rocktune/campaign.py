@@ -2,8 +2,8 @@
 
 On each workload every tuner searches with an equal budget. The configurations that they choose and those that
 people set by hand are then measured together, interleaved, on aged stores with seeds that no search saw, in
-windows of `--window` seconds at full size. A load that writes little needs longer ones, or the store's merges
-and the runs that they leave differ from window to window. Claims are on a workload's longest windows. With
+windows of `--window` seconds at full size. Longer ones show whether the figures of a load that writes little
+repeat. Claims are on a workload's longest windows. With
 `--out` an interrupted campaign continues after the last search or round that is recorded there.
 """
 

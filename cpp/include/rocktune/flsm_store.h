@@ -52,9 +52,9 @@ struct FlsmFamily {
 // file name do not. PauseBackgroundWork pauses the store's compactions too. Close ends running compactions;
 // while there are snapshots it returns Aborted, as RocksDB does, and the store goes on.
 //
-// While tables are ingested, do not call DeleteFilesInRange(s) from other threads: on RocksDB 8.7 and newer
-// the tables could come below older entries. The store prevents this for all other calls
-// (docs/design/rocksdb-faults.md).
+// While tables are ingested, other threads must not call DeleteFilesInRange(s) or IncreaseFullHistoryTsLow,
+// nor write with DBOptions::track_and_verify_wals_in_manifest: on RocksDB 8.7 and newer the tables could come
+// below older entries (docs/design/rocksdb-faults.md). The store's compactions and flushes are safe.
 //
 // Each column family is a tree with a shape, policies and statistics of its own. All share the compaction
 // threads, of which there are as many as the family with most workers asks for. A free thread serves the

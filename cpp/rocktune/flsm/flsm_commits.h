@@ -20,8 +20,8 @@ namespace rocktune {
 // Returns true if a flush of any family runs, or has ended and still uses its family's data.
 bool HasRunningFlushes(rocksdb::DB* db);
 
-// A CompactFiles that is safe while tables are ingested and families are dropped. A stock RocksDB has both
-// faults that it avoids (docs/design/rocksdb-faults.md).
+// Compacts files safely while tables are ingested and families are dropped. A stock RocksDB has both faults
+// that it avoids (docs/design/rocksdb-faults.md).
 //
 // Ingestion, RocksDB 8.7 and newer. Threads that record changes in the MANIFEST at the same time form a
 // group: the first one, the leader, writes for all and releases the input files of their compactions. A
@@ -36,9 +36,10 @@ bool HasRunningFlushes(rocksdb::DB* db);
 // refuses all further writes to the database. So tables of a family that is being dropped are not moved, but
 // rewritten.
 //
-// Add the object to DBOptions::listeners, once for one database. Other threads must not call
-// DeleteFilesInRange(s) while tables are ingested, since the object does not see it. Thread-safe. Throws no
-// exception.
+// Add the object to DBOptions::listeners, once for one database. It does not see other changes of the
+// MANIFEST: while tables are ingested, other threads must not call DeleteFilesInRange(s) or
+// IncreaseFullHistoryTsLow, nor write with DBOptions::track_and_verify_wals_in_manifest. Thread-safe. Throws
+// no exception.
 class FlsmCommits : public rocksdb::EventListener {
  public:
   // `guard` is among the database's listeners, too.

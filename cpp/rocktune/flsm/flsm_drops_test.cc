@@ -65,8 +65,8 @@ TEST_F(FlsmDropsTest, ADropEndsWhileWritesAreStopped) {
     std::atomic<bool> ends{false};
     std::thread writer([&] {
       rocksdb::WriteOptions write;
-      write.ignore_missing_column_families =
-          true;  // or RocksDB refuses all writes after one to a dropped family
+      // Or RocksDB refuses all writes after one to a dropped family.
+      write.ignore_missing_column_families = true;
       for (int key = 0; !ends; ++key) {
         ASSERT_TRUE(store_->Put(write, family, std::to_string(key * 7 % 1000), std::string(5000, 'v')).ok());
       }

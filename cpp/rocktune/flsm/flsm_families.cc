@@ -14,10 +14,8 @@
 namespace rocktune {
 namespace {
 
-// Maximum times for which a call waits for a moment without flushes, to destroy the handles of dropped
-// families.
+// Maximum time for which DestroyColumnFamilyHandle waits for a moment without flushes.
 constexpr std::chrono::milliseconds kMaxDestroyWait{100};
-constexpr std::chrono::milliseconds kMaxCloseWait{10'000};
 
 }  // namespace
 
@@ -178,7 +176,9 @@ void FlsmStoreImpl::DestroyDroppedHandles(std::chrono::milliseconds max_wait) {
 
 void FlsmStoreImpl::EndFamilies() {
   workers_.Stop();
-  DestroyDroppedHandles(kMaxCloseWait);
+  while (!dropped_handles_.empty()) {  // they must be gone before the database, which waits for flushes, too
+    DestroyDroppedHandles(kMaxDestroyWait);
+  }
   for (const auto& tree : trees_.All()) {
     listener_->Remove(tree->id);
     workers_.Remove(tree->compactor.get());

@@ -23,8 +23,8 @@ inline rocksdb::Status RefusedCall(const char* call, const char* why) {
 }
 
 // The calls that an FlsmStore refuses: those that import column families or compact. Each returns
-// NotSupported and has no effect. SetOptions is checked by CheckOptions before it has an effect. The
-// signatures are those of RocksDB 7.8 and of RocksDB 11.
+// NotSupported and has no effect. Ingestions are kept apart from compactions by FlsmCommits. SetOptions is
+// checked by CheckOptions before it has an effect. The signatures are those of RocksDB 7.8 and of RocksDB 11.
 class FlsmRefusals : public FlsmWrites {
   using Base = FlsmWrites;
   using Family = rocksdb::ColumnFamilyHandle;

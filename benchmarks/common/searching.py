@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common.stages import driven
 from rocktune.engine import EmbeddedEngine, RunFailed
 from rocktune.space import Configuration
 from rocktune.study import StudySpec, seeds
 from rocktune.study.openings import Openings
 from rocktune.study.proving import bounds
-from rocktune.study.proving.best import finalists
 from rocktune.study.proving.picking import pick
 from rocktune.study.specs.problem import objective_of, problem_of
 from rocktune.trial import Batch, Measurement, Result, RunKey, Status, Trial
@@ -91,13 +91,10 @@ def searched(spec: StudySpec, engine: EmbeddedEngine) -> tuple[Configuration, li
         measured = store.measure_alone(Batch((Trial(baseline, age_s, seeds.BASELINE),)))
         objective = bounds.searched(objective_of(spec, spec.scale), measured[0])
         results, rows = _search(replace(store.problem, objective=objective), spec, store)
-        best = finalists(results, objective, settings.finalists)
-        picking = pick(best, objective, seeds.replicates(seeds.PICK, settings.pick_runs), age_s)
-        try:
-            picking.send(store.measure_alone(next(picking)))
-        except StopIteration as end:
-            return next(iter(end.value.candidates(objective)), baseline), rows
-    raise AssertionError("picking yields one batch")
+        replicates = seeds.replicates(seeds.PICK, settings.pick_runs)
+        stage = pick(results, objective, settings.finalists, settings.pick_rounds, replicates, age_s)
+        picked = driven(stage, store.measure_alone)
+        return next(iter(picked.candidates(objective)), baseline), rows
 
 
 def _search(problem: Problem, spec: StudySpec, store: Store) -> tuple[list[Result], list[Row]]:

@@ -5,20 +5,18 @@ are left out. They could only bring the winner nearer to the baseline.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
+from benchmarks.common.stages import driven
 from rocktune.objective import Objective
 from rocktune.study import seeds
-from rocktune.study.proving.picking import pick_in_rounds
+from rocktune.study.proving.picking import pick
 from rocktune.study.proving.sequential import design_of
-from rocktune.study.proving.verification import Stage, prove
+from rocktune.study.proving.verification import prove
 from rocktune.study.specs.spec import VerificationSettings
-from rocktune.trial import Configuration, Result, Trial
+from rocktune.trial import Batch, Configuration, Result, Trial
 
 Answer = Callable[[Trial], Result]
 """Measures a trial; trials of equal replicate and configuration have the same result."""
-
-Found = TypeVar("Found")
 
 
 def recommendation(
@@ -37,23 +35,17 @@ def recommendation(
         answer: measures the trials of the phases after the search.
         settings: settings of these phases.
     """
+
+    def measure(batch: Batch) -> list[Result]:
+        return [answer(trial) for trial in batch.trials]
+
     age_s = max(result.trial.until_s for result in results)
     replicates = seeds.replicates(seeds.PICK, settings.pick_runs)
     rounds, count = settings.pick_rounds, settings.finalists
-    picked = _driven(pick_in_rounds(results, objective, count, rounds, replicates, age_s), answer)
+    picked = driven(pick(results, objective, count, rounds, replicates, age_s), measure)
     candidates = picked.candidates(objective)
     if not candidates:
         return None
     replicates = seeds.replicates(seeds.PROVE, settings.limit_pairs)
-    proof = _driven(prove(candidates[0], baseline, objective, design_of(settings), replicates, age_s), answer)
+    proof = driven(prove(candidates[0], baseline, objective, design_of(settings), replicates, age_s), measure)
     return candidates[0] if proof.recommended == "best" else None
-
-
-def _driven(stage: Stage[Found], answer: Answer) -> Found:
-    """Runs a stage and returns what it finds."""
-    try:
-        batch = next(stage)
-        while True:
-            batch = stage.send([answer(trial) for trial in batch.trials])
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from rocktune.study.openings import Openings
 from rocktune.study.proving import bounds, lasting, learned, outcome
 from rocktune.study.proving.ablation import ablate, prune
 from rocktune.study.proving.best import BestSoFar
-from rocktune.study.proving.picking import pick_in_rounds
+from rocktune.study.proving.picking import pick
 from rocktune.study.proving.sequential import design_of
 from rocktune.study.proving.tail import Tail, offer
 from rocktune.study.proving.tail_choice import TailChoice, choose_by_tail
@@ -149,9 +149,7 @@ class Phases:
         settings, objective, baseline = self._spec.verification, self._objective, self._problem.baseline
         count = settings.front_points if objective.seeks_front else settings.finalists
         replicates, age_s = seeds.replicates(seeds.PICK, settings.pick_runs), self._age_s(settings.age_s)
-        picking = pick_in_rounds(
-            self._best.results, objective, count, settings.pick_rounds, replicates, age_s
-        )
+        picking = pick(self._best.results, objective, count, settings.pick_rounds, replicates, age_s)
         picked = self._run("pick", picking)
         candidates, choice = picked.candidates(objective)[:count], None
         if candidates:

@@ -1,8 +1,8 @@
 """Picks the winner among a search's best configurations by fresh runs (docs/design/verification.md).
 
-The best of many single runs under a bound are those whose noise kept the bound by luck. So a finalist that
-keeps it beyond the noise of its mean comes before one that barely does. Where no finalist does, the next best
-of the search get fresh runs too.
+The best of many single runs owe their figures to luck, and those under a bound may have kept it by luck. So
+a finalist that keeps a bound beyond the noise of its mean comes before one that barely does. The next best of
+the search get fresh runs, too, where no finalist does, and where they promised more than the winner gave.
 """
 
 import math
@@ -21,7 +21,9 @@ from rocktune.trial import Configuration, Result, Status
 Reals = NDArray[np.float64]
 
 ERRORS = 1.0
-"""Number of standard errors of its mean by which a finalist has to keep a bound, if another one does."""
+"""Number of standard errors of a finalist's mean that a difference has to exceed."""
+MIN_PROMISE = 1.01
+"""Minimum ratio of a single figure to the winner's mean that is worth fresh runs."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Picked:
         winner: the best finalist; None if each had a failed run. If it breaks constraints, all finalists do.
         rows: figures of each finalist without failed runs, the means over its runs.
         noise: `front_noise` of the finalists' runs.
-        margins: by field of a constraint the ratio that `ERRORS` standard errors of a finalist's mean are;
-            without an entry the noise is not known.
+        margins: by field of the objective and its constraints the ratio that `ERRORS` standard errors of a
+            finalist's mean are; without an entry the noise is not known.
     """
 
     winner: Configuration | None
@@ -60,25 +62,6 @@ class Picked:
 
 
 def pick(
-    chosen: Sequence[Configuration], objective: Objective, replicates: Sequence[int], age_s: float
-) -> Stage[Picked]:
-    """Measures fresh runs of finalists and returns the best by the geometric mean of the objective.
-
-    Constraints and several fields count as in the search. A finalist with a failed run cannot win.
-
-    Args:
-        chosen: finalists, best first; the order decides between equal ones.
-        objective: ranks the finalists.
-        replicates: replicates of the fresh runs.
-        age_s: age at which each run ends, seconds.
-    """
-    runs: Runs = {}
-    if chosen:
-        runs = yield from interleaved(chosen, replicates, age_s)
-    return _picked(runs, objective)
-
-
-def pick_in_rounds(
     results: Sequence[Result],
     objective: Objective,
     count: int,
@@ -86,19 +69,25 @@ def pick_in_rounds(
     replicates: Sequence[int],
     age_s: float,
 ) -> Stage[Picked]:
-    """Picks the winner among the best configurations of a search, and goes on until one is safe.
+    """Measures fresh runs of the best configurations of a search, and returns the best by their means.
 
-    A round that has no finalist which keeps the constraints by their margins is followed by one with the next
-    best configurations that kept them in the search. Those whose figures keep them after the correction for
-    luck that the finalists showed come first.
+    The geometric mean of the objective decides; constraints and several fields count as in the search. A
+    finalist with a failed run cannot win. Another round with the next best configurations follows
+
+    - if no finalist keeps the constraints by their margins. Only configurations that kept them in the search
+      are next. Those whose figures keep them after the correction for luck that the finalists showed come
+      first.
+    - or if a configuration, which keeps the constraints after that correction, promised more in the search
+      than the winner gave in fresh runs. Single runs may differ by the store that each of them loaded, and
+      then the finalists were the lucky ones.
 
     Args:
         results: results of the search, in any order.
         objective: ranks the configurations; no constraint is relative to the baseline any more.
         count: maximum number of finalists of a round.
         rounds: maximum number of rounds.
-        replicates: see `pick`.
-        age_s: see `pick`.
+        replicates: replicates of the fresh runs.
+        age_s: age at which each run ends, seconds.
     """
     searched = furthest(results)
     runs: Runs = {}
@@ -108,16 +97,33 @@ def pick_in_rounds(
             break
         runs |= yield from interleaved(chosen, replicates, age_s)
         picked = _picked(runs, objective)
-        if picked.is_safe(objective) or not objective.constraints:
-            break
-        rest = [
-            result
-            for each, result in searched.items()
-            if each not in runs and objective.feasibility(result) is Feasibility.FEASIBLE
-        ]
+        rest = [result for each, result in searched.items() if each not in runs]
         before = {each: objective.row(searched[each]) for each in picked.rows}
-        chosen = finalists(rest, objective.tightened(_luck(before, picked.rows, objective)), count)
+        lucky = objective.tightened(_luck(before, picked.rows, objective))
+        if picked.is_safe(objective) or not objective.constraints:
+            rest = _promising(_feasible(rest, lucky), picked, objective)
+        else:
+            rest = _feasible(rest, objective)
+        chosen = finalists(rest, lucky, count)
     return picked
+
+
+def _feasible(results: Sequence[Result], objective: Objective) -> list[Result]:
+    """Returns the results that keep the constraints."""
+    return [each for each in results if objective.feasibility(each) is Feasibility.FEASIBLE]
+
+
+def _promising(rest: Sequence[Result], picked: Picked, objective: Objective) -> list[Result]:
+    """Returns the results that are better than the winner's fresh runs by more than the error of their mean.
+
+    With several fields there are none, because these have no difference of a size, and without a winner.
+    """
+    if len(objective.fields) > 1 or picked.winner is None:
+        return []
+    name = objective.primary
+    figure = picked.rows[picked.winner][name]
+    margin = max(MIN_PROMISE, picked.margins.get(name, 1.0))
+    return [each for each in rest if objective.improvement(objective.figure(each, name), figure) > margin]
 
 
 def _picked(runs: Runs, objective: Objective) -> Picked:
@@ -136,10 +142,10 @@ def _picked(runs: Runs, objective: Objective) -> Picked:
     }
     rows = {finalist: {name: _mean(each) for name, each in of.items()} for finalist, of in figures.items()}
     margins = {}
-    for constraint in objective.constraints:
-        error = _standard_error([of[constraint.field] for of in figures.values()])
+    for name in objective.all_fields:
+        error = _standard_error([of[name] for of in figures.values()])
         if math.isfinite(error):
-            margins[constraint.field] = math.exp(ERRORS * error)
+            margins[name] = math.exp(ERRORS * error)
     picked = Picked(None, rows, front_noise(list(sound.values()), objective), margins)
     best = picked.candidates(objective) or _ranked(rows, objective)
     return replace(picked, winner=best[0] if best else None)

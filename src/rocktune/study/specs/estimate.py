@@ -89,10 +89,8 @@ def verification_s(spec: StudySpec, changed_options: int, scale: int) -> dict[st
 
 
 def _max_picked(spec: StudySpec) -> int:
-    """Returns the maximum number of finalists; without a constraint to keep, there is one round of them."""
-    settings = spec.verification
-    constrained = spec.constraints or spec.default_constraints
-    return settings.finalists * (settings.pick_rounds if constrained else 1)
+    """Returns the maximum number of finalists that get fresh runs."""
+    return spec.verification.finalists * spec.verification.pick_rounds
 
 
 def estimate(spec: StudySpec) -> Estimate:

@@ -45,7 +45,8 @@ class VerificationSettings(Spec):
         front_points: number of finalists if a Pareto front is sought.
         pick_runs: fresh runs of each finalist.
         pick_rounds: maximum number of rounds of finalists. A round follows if no finalist keeps the
-            constraints beyond the noise of its runs.
+            constraints beyond the noise of its runs, or if others promised more in the search than the winner
+            gave in fresh runs.
         ablation_pairs: pairs of runs with and without each option. 1 is refused, because it gives no
             interval; 0 leaves out the ablation and with it the pruning.
         prune_pairs: pairs of runs of the winner and its pruned form in each attempt at pruning.

@@ -66,7 +66,8 @@ struct FlsmFamily {
 // DestroyColumnFamilyHandle, of the store or of a TransactionDB around it, and never by `delete`. A dropped
 // family's memory is freed when its handle has been given back and no flush runs, at the latest by Close.
 // Close and the destructor release the handles that are left; they may not be used afterwards.
-// Threads: thread-safe, as RocksDB is.
+// Threads: thread-safe, as RocksDB is. End the writes to a family before it is dropped: RocksDB looks at its
+// memtable without a lock (docs/design/rocksdb-faults.md).
 class FlsmStore : public rocksdb::StackableDB {
  public:
   // Opens the store at `path`, with the shape and policies it had, or creates one. A checkpoint or a restored

@@ -20,6 +20,12 @@ from rocktune.trial import Batch, Result, Status, Trial
 from rocktune.tuners import Problem
 
 
+def table_problem(path: Path, objective: str) -> Problem:
+    """Returns the problem of a study on a table."""
+    asked = {"engine": "recorded", "table": str(path), "interpolate": True, "objective": objective}
+    return problem_of(resolve(make_request({**asked, "budget": 3600.0}), path.stem))
+
+
 class Emulated:
     """A model of a table (docs/design/tables.md) as a system to tune.
 

@@ -29,3 +29,10 @@ def fitted_process(features: Reals, values: Reals) -> GaussianProcessRegressor:
         # A hyper-parameter at its bound is no mistake of the user's.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return process.fit(features, values)
+
+
+def without_noise(process: GaussianProcessRegressor) -> GaussianProcessRegressor:
+    """Returns a fitted process whose deviations are those of the mean of runs, not of a single run."""
+    # What it learned from noisy values stays; only predictions use this kernel.
+    process.kernel_ = process.kernel_.k1
+    return process

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rocktune.gaussian_process import fitted_process, without_noise
 from rocktune.lsm import ROUGH, DistinctKeys, TreeData, TreeShape, steady_amplification
 from rocktune.objective import objective_named
 from rocktune.space import load_space
@@ -14,7 +15,7 @@ from rocktune.tuners import Problem, tuner_named
 from rocktune.tuners.auto.features import Features
 from rocktune.tuners.auto.neighbours import apart, neighbours
 from rocktune.tuners.auto.search import Auto, AutoSettings, first_configurations
-from rocktune.tuners.auto.surrogate import expected_improvement, gains_of, suggest
+from rocktune.tuners.auto.surrogate import Model, expected, expected_improvement, gains_of, suggest
 from rocktune.tuners.dremel.arms import pooled_configurations
 from rocktune.tuners.dremel.settings import DremelSettings
 from rocktune.tuners.hand import hand_set
@@ -115,11 +116,46 @@ def test_expected_improvement_by_hand() -> None:
     assert even == pytest.approx([1 / np.sqrt(2 * np.pi)])
 
 
+def test_a_process_without_noise_is_sure_of_what_it_saw_often() -> None:
+    rng = np.random.default_rng(1)
+    points = np.repeat([[-1.0], [1.0]], 50, axis=0)
+    values = points[:, 0] + rng.normal(0.0, 0.3, len(points))
+    _, of_runs = fitted_process(points, values).predict(np.array([[1.0]]), return_std=True)
+    mean, of_mean = without_noise(fitted_process(points, values)).predict(np.array([[1.0]]), return_std=True)
+    assert mean == pytest.approx(values[50:].mean(), abs=0.1)
+    # A single run differs by 0.3, the mean of fifty by less than a tenth.
+    assert of_runs == pytest.approx(0.3, abs=0.1)
+    assert of_mean < 0.1
+
+
+def test_a_lucky_result_is_not_the_best_so_far() -> None:
+    """Leveled compaction gives 3,400 each time, universal 2,900 give or take 12%."""
+    rng = np.random.default_rng(1)
+    pool = FULL.sample(400, rng)
+    leveled = [each for each in pool if each["compaction_style"] == "kCompactionStyleLevel"][:20]
+    universal = [each for each in pool if each["compaction_style"] != "kCompactionStyleLevel"][:20]
+    figures = [3400.0] * 20 + [2900.0 * float(np.exp(rng.normal(0.0, 0.12))) for _ in universal]
+    figures[-1] = 3800.0
+    results = [
+        replace(result(figure), trial=Trial(each, 1.0))
+        for each, figure in zip([*leveled, *universal], figures, strict=True)
+    ]
+    broken = replace(failed(), trial=Trial(FULL.sample(1, rng)[0], 1.0))
+    objective, features = objective_named("throughput_ops_s"), Features(in_full(1))
+    gains = gains_of(objective, [*results, broken])
+    measured = [each.trial.configuration for each in [*results, broken]]
+    model = Model(features.of_knobs, measured, gains)
+    ranked, best = expected(objective, [*results, broken], model)
+    assert set(ranked[:5]) <= set(leveled)
+    assert ranked[-1] == broken.trial.configuration
+    assert 3250.0 < np.exp(best) < 3450.0
+
+
 def test_moved_bytes_follow_from_the_options_of_compactions() -> None:
     problem, default = in_full(1), FULL.default()
     plain = FULL.activated({**default, "compression": "kNoCompression"})
     points = Features(problem).of_all([default, plain])
-    assert points.shape == (2, len(FULL.knobs) + 1)
+    assert points.shape == (2, len(FULL.knobs) + 2)
     shape = TreeShape(
         style="leveled",
         trigger=4,
@@ -140,6 +176,15 @@ def test_moved_bytes_follow_from_the_options_of_compactions() -> None:
             share * problem.entry_bytes,
         )
         assert np.exp(point[-1]) == pytest.approx(steady_amplification(shape, data, ROUGH).total)
+
+
+def test_the_curvature_counts_from_the_middle_of_the_range() -> None:
+    features = Features(in_full(1))
+    (values,) = (knob.choices for knob in FULL.knobs if knob.name == "block_size")
+    points = features.of_quick([FULL.activated({**FULL.default(), "block_size": each}) for each in values])
+    # The centres of k cells of equal width lie at 1 / 2k, 3 / 2k, and so on.
+    centres = [(index + 0.5) / len(values) for index in range(len(values))]
+    assert points[:, -1] == pytest.approx([(each - 0.5) ** 2 for each in centres])
 
 
 def test_inactive_knobs_lie_apart() -> None:

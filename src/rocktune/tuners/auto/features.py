@@ -17,10 +17,12 @@ _INACTIVE = -1.0
 """The coordinate of an inactive knob: outside the unit cube."""
 _COMPRESSED_SHARE = 0.5
 """Size of compressed entries over their own. A problem does not say it; db_bench's values compress so far."""
+_CURVED = "block_size"
+"""A knob that is best between its bounds: reading a block has a cost of its own and one for each byte."""
 
 
 class Features:
-    """The knobs of configurations, and the bytes that compactions move for them.
+    """The knobs of configurations, the curvature of one of them, and the bytes that compactions move.
 
     The figure of a write-heavy workload depends on a dozen knobs by one quantity, the bytes that flushes and
     compactions move for each byte written. A model of compactions computes it (docs/design/steady-state.md),
@@ -31,21 +33,33 @@ class Features:
         """Prepares the features of a problem's configurations."""
         self.cube = UnitCube(problem.space)
         self._problem = problem
+        names = [knob.name for knob in problem.space.knobs]
+        self._curved = names.index(_CURVED) if _CURVED in names else None
 
     def of_knobs(self, configurations: Sequence[Configuration]) -> Reals:
         """Returns the configurations' points, with inactive knobs apart, shape (configurations, knobs)."""
         active = np.array([self.cube.active(each) for each in configurations])
         return np.where(active, self.cube.points(configurations), _INACTIVE)
 
+    def of_quick(self, configurations: Sequence[Configuration]) -> Reals:
+        """Returns the same with the square of the block size's coordinate, if that is a knob.
+
+        The coordinate counts from the middle of the knob's range.
+        """
+        knobs = self.of_knobs(configurations)
+        if self._curved is None:
+            return knobs
+        return np.column_stack([knobs, (knobs[:, self._curved] - 0.5) ** 2])
+
     def of_all(self, configurations: Sequence[Configuration]) -> Reals:
-        """Returns the same with the logarithm of the moved bytes, shape (configurations, knobs + 1).
+        """Returns the same with the logarithm of the moved bytes as the last column.
 
         A space of several column families has no such feature, because each family has a tree of its own.
         """
-        knobs = self.of_knobs(configurations)
+        quick = self.of_quick(configurations)
         if self._problem.space.families:
-            return knobs
-        return np.column_stack([knobs, np.log(self._moved_bytes(configurations))])
+            return quick
+        return np.column_stack([quick, np.log(self._moved_bytes(configurations))])
 
     def _moved_bytes(self, configurations: Sequence[Configuration]) -> list[float]:
         """Returns the bytes that flushes and compactions move for each byte written, in steady state."""

@@ -1,4 +1,8 @@
-"""Suggestions of a Gaussian process, which learns from all results where the best may be improved."""
+"""Suggestions of a Gaussian process, which learns from all results where the best may be improved.
+
+Results are noisy: a run may have loaded a lucky store. So what counts as good, and as the best so far, are
+the process' means at the measured configurations, not the figures themselves.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.preprocessing import StandardScaler
 
-from rocktune.gaussian_process import fitted_process
+from rocktune.gaussian_process import fitted_process, without_noise
 from rocktune.objective import Objective
 from rocktune.space import Configuration
 from rocktune.trial import Result
@@ -42,19 +46,21 @@ def suggest(
     features, known = Features(problem), {result.trial.configuration for result in results}
     gains = gains_of(problem.objective, results)
     order = np.argsort(-gains, kind="stable")[:_MAX_LEARNED]
-    ranked, gains = [results[index].trial.configuration for index in order], gains[order]
-    improvement_of_knobs = _improvement(features.of_knobs, ranked, gains)
+    learned, gains = [results[index] for index in order], gains[order]
+    measured = [result.trial.configuration for result in learned]
+    model = Model(features.of_all, measured, gains)
+    ranked, best = expected(problem.objective, learned, model)
+    quick = Model(features.of_quick, measured, gains)
     found: dict[Configuration, float] = {}
     parents = ranked
     for _ in range(_ROUNDS):
         near = neighbours(problem.space, features.cube, parents, rng)
         new = [each for each in near if each not in known and each not in found]
-        found.update(zip(new, improvement_of_knobs(new), strict=True))
+        found.update(zip(new, quick.improvement(new, best), strict=True))
         parents = _largest_first(found)
     promising = _largest_first(found)[:_PROMISING]
-    improvement = _improvement(features.of_all, ranked, gains)
-    best = _largest_first(dict(zip(promising, improvement(promising), strict=True)))
-    chosen = [best[index] for index in _apart(features.of_knobs(best), count)]
+    largest = _largest_first(dict(zip(promising, model.improvement(promising, best), strict=True)))
+    chosen = [largest[index] for index in _apart(features.of_knobs(largest), count)]
     while len(chosen) < count:
         chosen.append(unseen(problem.space, {*known, *chosen}, rng))
     return chosen
@@ -64,29 +70,54 @@ def _largest_first(sizes: Mapping[Configuration, float]) -> list[Configuration]:
     return sorted(sizes, key=lambda each: -sizes[each])
 
 
-def _improvement(
-    features_of: Callable[[Sequence[Configuration]], Reals],
-    measured: Sequence[Configuration],
-    gains: Reals,
-) -> Callable[[Sequence[Configuration]], Reals]:
-    """Returns the function that gives the expected improvement of configurations over the best result.
+class Model:
+    """A process that predicts the gains of configurations."""
 
-    Args:
-        features_of: returns the features of configurations.
-        measured: the configurations of results, shape (results,).
-        gains: their gains, shape (results,).
-    """
-    scaler = StandardScaler()
-    process = fitted_process(scaler.fit_transform(features_of(measured)), gains)
+    def __init__(
+        self,
+        features_of: Callable[[Sequence[Configuration]], Reals],
+        measured: Sequence[Configuration],
+        gains: Reals,
+    ) -> None:
+        """Fits the process.
 
-    def improvement(configurations: Sequence[Configuration]) -> Reals:
+        Args:
+            features_of: returns the features of configurations.
+            measured: the configurations of results, shape (results,).
+            gains: their gains, shape (results,).
+        """
+        self._features_of, self._scaler = features_of, StandardScaler()
+        self._process = without_noise(
+            fitted_process(self._scaler.fit_transform(features_of(measured)), gains)
+        )
+
+    def mean(self, configurations: Sequence[Configuration]) -> Reals:
+        """Returns the expected gain of each configuration, at least one, shape (configurations,)."""
+        return np.asarray(self._process.predict(self._points(configurations)))
+
+    def improvement(self, configurations: Sequence[Configuration], best: float) -> Reals:
+        """Returns the expected improvement of each configuration over a gain, shape (configurations,)."""
         if not configurations:
             return np.empty(0)
-        points = scaler.transform(features_of(configurations))
-        mean, deviation = process.predict(points, return_std=True)
-        return expected_improvement(mean, deviation, float(gains.max()))
+        mean, deviation = self._process.predict(self._points(configurations), return_std=True)
+        return expected_improvement(mean, deviation, best)
 
-    return improvement
+    def _points(self, configurations: Sequence[Configuration]) -> Reals:
+        return np.asarray(self._scaler.transform(self._features_of(configurations)))
+
+
+def expected(
+    objective: Objective, results: Sequence[Result], model: Model
+) -> tuple[list[Configuration], float]:
+    """Returns the configurations of results, those with the largest expected gain first, and that gain.
+
+    Results that failed or break a constraint come last, and give no largest gain unless all do.
+    """
+    means = model.mean([result.trial.configuration for result in results])
+    sound = ~np.isnan(np.array(objective.scores(results)))
+    order = np.lexsort((-means, ~sound))
+    best = float(means[sound].max() if sound.any() else means.max())
+    return [results[index].trial.configuration for index in order], best
 
 
 def gains_of(objective: Objective, results: Sequence[Result]) -> Reals:

@@ -83,6 +83,17 @@ def test_what_is_known_is_not_measured_again() -> None:
     assert end.value.value.chosen == FIRST
 
 
+@pytest.mark.parametrize(("pruned_us", "keeps_its_tail"), [(74, True), (80, False)])
+def test_pruning_must_not_cost_the_tail(pruned_us: float, keeps_its_tail: bool) -> None:
+    """The winner has 0.6 of the baseline's tail; 1.25 times that is allowed, though 1.06 could be proven."""
+    known, _ = choose({FIRST: 60, BASELINE: 100})
+    stage = choose_by_tail((SECOND, FIRST), BASELINE, 1000.0, SETTINGS, (9,), (1.0,), known.runs)
+    next(stage)
+    with pytest.raises(StopIteration) as end:
+        stage.send([result(Trial(SECOND, 1.0, 9), pruned_us)])
+    assert end.value.value.chosen == (SECOND if keeps_its_tail else FIRST)
+
+
 def test_the_least_bad_is_chosen_if_none_is_good() -> None:
     choice, _ = choose({FIRST: 2500, SECOND: 300, THIRD: None, BASELINE: 100})
     assert choice.chosen == SECOND

@@ -18,6 +18,9 @@ _DECIDABLE_EXCESS = 0.85
 """Largest excess that is worth proving. In proofs the interval of the p99 ratio reaches 9% above its value,
 and one value was at least 4% above that of the few runs here. Nearer to the maximum, a proof stays
 undecided."""
+_MAX_LOSS = 1.25
+"""Largest excess over that of a configuration whose runs are known, such as the one that was pruned. A tail
+that pruning made 1.4 times as bad within the limits was beyond them in the proof."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class TailChoice:
 
     Attributes:
         chosen: the chosen configuration.
-        ratios: the ratios of each candidate that was measured, in the order of the candidates.
+        ratios: the ratios of each candidate that was measured.
         runs: the results of these and of the baseline.
     """
 
@@ -78,8 +81,9 @@ def choose_by_tail(
     """Returns the first candidate whose tail is clearly as good as the settings ask, by few runs.
 
     There is one batch for each candidate until one is good enough. If none is, the candidate with the
-    smallest excess is chosen. The proof decides whether the tail is kept; this only picks what is worth
-    proving.
+    smallest excess is chosen. One that is clearly worse than a candidate with known results is not good
+    enough: options without effect in a closed loop may matter to the tail. The proof decides whether the tail
+    is kept; this only picks what is worth proving.
 
     Args:
         candidates: at least one configuration, best first.
@@ -92,20 +96,24 @@ def choose_by_tail(
         known: results of an earlier choice at the same rate, which are not measured again.
     """
     runs: Runs = dict(known or {})
-    ratios: dict[Configuration, TailRatios] = {}
+    ratios = {each: _ratios(each, baseline, offered_ops_s, runs) for each in candidates if each in runs}
+    known_excess = min((each.excess(settings) for each in ratios.values()), default=math.inf)
+    limit = min(_DECIDABLE_EXCESS, _MAX_LOSS * known_excess)
     for candidate in candidates:
         missing = [side for side in (candidate, baseline) if side not in runs]
         runs |= (yield from interleaved(missing, replicates, *ages_s)) if missing else {}
-        sides = {side: runs[side] for side in (candidate, baseline)}
-        tail = Tail(candidate, baseline, offered_ops_s, sides, settles=False)
-        ratios[candidate] = _ratios(tail)
-        if ratios[candidate].excess(settings) <= _DECIDABLE_EXCESS:
+        ratios[candidate] = _ratios(candidate, baseline, offered_ops_s, runs)
+        if ratios[candidate].excess(settings) <= limit:
             return TailChoice(candidate, ratios, runs)
     return TailChoice(min(candidates, key=lambda each: ratios[each].excess(settings)), ratios, runs)
 
 
-def _ratios(tail: Tail) -> TailRatios:
+def _ratios(
+    candidate: Configuration, baseline: Configuration, offered_ops_s: float | None, runs: Runs
+) -> TailRatios:
     """Returns the ratios of the candidate to the baseline; NaN if a run of the candidate failed."""
+    sides = {side: runs[side] for side in (candidate, baseline)}
+    tail = Tail(candidate, baseline, offered_ops_s, sides, settles=False)
     names = ("latency_us_p99", LONGEST_WAIT, "latency_us_p999")
     p99, longest_wait, p999 = (
         mean_interval([]) if tail.has_failed(tail.winner) else tail.ratio(name) for name in names

@@ -116,7 +116,7 @@ def _feasible(results: Sequence[Result], objective: Objective) -> list[Result]:
 def _promising(rest: Sequence[Result], picked: Picked, objective: Objective) -> list[Result]:
     """Returns the results that are better than the winner's fresh runs by more than the error of their mean.
 
-    With several fields there are none, because these have no difference of a size, and without a winner.
+    With several fields no result counts, because these have no difference of a size; nor without a winner.
     """
     if len(objective.fields) > 1 or picked.winner is None:
         return []

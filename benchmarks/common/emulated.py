@@ -20,10 +20,10 @@ from rocktune.trial import Batch, Result, Status, Trial
 from rocktune.tuners import Problem
 
 
-def table_problem(path: Path, objective: str) -> Problem:
-    """Returns the problem of a study on a table."""
-    asked = {"engine": "recorded", "table": str(path), "interpolate": True, "objective": objective}
-    return problem_of(resolve(make_request({**asked, "budget": 3600.0}), path.stem))
+def table_study(path: Path, **request: Any) -> StudySpec:
+    """Returns the specification of a study on a model of a table, with an hour's budget."""
+    asked = {"engine": "recorded", "table": str(path), "interpolate": True, **request}
+    return resolve(make_request({**asked, "budget": 3600.0}), path.stem)
 
 
 class Emulated:
@@ -49,9 +49,8 @@ class Emulated:
             runs: budget of a search, in runs to the age of an ordinary trial.
             request: further settings of the study, such as `tuner`, `objective` and `constraint`.
         """
-        asked = {"engine": "recorded", "table": str(path), "interpolate": True, **request}
         self.path = path
-        short = resolve(make_request({**asked, "budget": 3600.0}), path.stem)
+        short = table_study(path, **request)
         one_s = problem_of(short).age_s(problem_of(short).trial_age_s)
         self.spec = short.model_copy(update={"budget_s": one_s * runs})
         self.problem = replace(problem_of(self.spec), runs_continue=True)

@@ -1,26 +1,27 @@
-"""How well the process of tuner `auto` predicts rows of recorded tables, with and without its own features.
+"""Measures how well the process of tuner `auto` predicts rows of tables, with and without its features.
 
 On each table the process learns from random rows and predicts all others. Some rows differ by the luck of a
 run, so that an error of 0 cannot be reached.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
-from benchmarks.common.emulated import table_problem
+from benchmarks.common.emulated import table_study
 from benchmarks.rocktune.offline import FIGURE, TABLES
 from rocktune.errors import UserError
-from rocktune.gaussian_process import fitted_process
+from rocktune.space import Configuration
+from rocktune.study.specs.problem import problem_of
 from rocktune.table import read_table
 from rocktune.trial import Status
 from rocktune.tuners.auto.features import Features
+from rocktune.tuners.auto.surrogate import Model
 
 SOURCE = "the process of tuner auto on tables of space full"
 PICKED = 5
@@ -28,6 +29,7 @@ PICKED = 5
 CHOSEN = "auto"
 
 Reals = NDArray[np.float64]
+FeaturesOf = Callable[[Sequence[Configuration]], Reals]
 Errors = dict[str, list[float]]
 """The error of each draw, by what the process knew."""
 
@@ -41,39 +43,39 @@ def auto_model(settings: Settings) -> list[Claim]:
     squared: Errors = {}
     missed: Errors = {}
     for path in paths[:1] if settings.quick else paths:
-        sets, gains = _features(path)
+        configurations, gains = _rows(path)
+        sets = _feature_sets(Features(problem_of(table_study(path, objective=FIGURE))))
         for draw in range(draws):
             order = np.random.default_rng([settings.seed, draw]).permutation(len(gains))
             learned, unseen = np.split(order, [int(settings.extra["rows"])])
-            for name, features in sets.items():
-                predicted = _predicted(features, gains, learned, unseen)
+            for name, features_of in sets.items():
+                model = Model(features_of, [configurations[row] for row in learned], gains[learned])
+                predicted = model.mean([configurations[row] for row in unseen])
                 squared.setdefault(name, []).append(_error(predicted, gains[unseen]))
                 missed.setdefault(name, []).append(_missed(predicted, gains[unseen]))
         settings.say(f"{path.stem}: {draws} draws of {len(gains)} rows")
     return list(_claims(squared, missed))
 
 
-def _features(path: Path) -> tuple[Mapping[str, Reals], Reals]:
-    """Returns features of a table's sound rows by what they hold, and the logarithms of the rows' figures."""
-    problem = table_problem(path, FIGURE)
+def _rows(path: Path) -> tuple[list[Configuration], Reals]:
+    """Returns the configurations of a table's sound rows, and the logarithms of their figures."""
+    space = problem_of(table_study(path, objective=FIGURE)).space
     rows = [row for row in read_table(path).rows if row.status is Status.OK and row.figures[FIGURE] > 0]
-    configurations = [problem.space.activated(row.configuration) for row in rows]
-    features = Features(problem)
-    whole, knobs = features.of_all(configurations), features.of_knobs(configurations)
-    sets = {
-        CHOSEN: whole,
-        "no_moved_bytes": features.of_quick(configurations),
-        "no_curvature": np.column_stack([knobs, whole[:, -1]]),
-        "knobs_only": knobs,
+    return [space.activated(row.configuration) for row in rows], np.log([row.figures[FIGURE] for row in rows])
+
+
+def _feature_sets(features: Features) -> Mapping[str, FeaturesOf]:
+    """Returns the tuner's features, and those without one or both of the features that are no knobs."""
+
+    def without_curvature(configurations: Sequence[Configuration]) -> Reals:
+        return np.column_stack([features.of_knobs(configurations), features.of_all(configurations)[:, -1]])
+
+    return {
+        CHOSEN: features.of_all,
+        "no_moved_bytes": features.of_quick,
+        "no_curvature": without_curvature,
+        "knobs_only": features.of_knobs,
     }
-    return sets, np.log([row.figures[FIGURE] for row in rows])
-
-
-def _predicted(features: Reals, gains: Reals, learned: NDArray[np.intp], unseen: NDArray[np.intp]) -> Reals:
-    """Returns what a process that learned from some rows predicts for others, shape (unseen,)."""
-    scaler = StandardScaler()
-    process = fitted_process(scaler.fit_transform(features[learned]), gains[learned])
-    return np.asarray(process.predict(scaler.transform(features[unseen])))
 
 
 def _error(predicted: Reals, gains: Reals) -> float:

@@ -15,7 +15,7 @@ from rocktune.tuners import Problem, tuner_named
 from rocktune.tuners.auto.features import Features
 from rocktune.tuners.auto.neighbours import apart, neighbours
 from rocktune.tuners.auto.search import Auto, AutoSettings, first_configurations
-from rocktune.tuners.auto.surrogate import Model, expected, expected_improvement, gains_of, suggest
+from rocktune.tuners.auto.surrogate import Model, expected_improvement, gains_of, ranked_by_mean, suggest
 from rocktune.tuners.dremel.arms import pooled_configurations
 from rocktune.tuners.dremel.settings import DremelSettings
 from rocktune.tuners.hand import hand_set
@@ -145,7 +145,7 @@ def test_a_lucky_result_is_not_the_best_so_far() -> None:
     gains = gains_of(objective, [*results, broken])
     measured = [each.trial.configuration for each in [*results, broken]]
     model = Model(features.of_knobs, measured, gains)
-    ranked, best = expected(objective, [*results, broken], model)
+    ranked, best = ranked_by_mean(objective, [*results, broken], model)
     assert set(ranked[:5]) <= set(leveled)
     assert ranked[-1] == broken.trial.configuration
     assert 3250.0 < np.exp(best) < 3450.0

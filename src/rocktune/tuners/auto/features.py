@@ -42,9 +42,9 @@ class Features:
         return np.where(active, self.cube.points(configurations), _INACTIVE)
 
     def of_quick(self, configurations: Sequence[Configuration]) -> Reals:
-        """Returns the same with the square of the block size's coordinate, if that is a knob.
+        """Returns the points of `of_knobs` and, if the block size is a knob, its squared coordinate.
 
-        The coordinate counts from the middle of the knob's range.
+        The coordinate counts from the middle of the knob's range. Shape (configurations, knobs + 1).
         """
         knobs = self.of_knobs(configurations)
         if self._curved is None:
@@ -52,7 +52,7 @@ class Features:
         return np.column_stack([knobs, (knobs[:, self._curved] - 0.5) ** 2])
 
     def of_all(self, configurations: Sequence[Configuration]) -> Reals:
-        """Returns the same with the logarithm of the moved bytes as the last column.
+        """Returns the features of `of_quick` and the logarithm of the moved bytes as the last column.
 
         A space of several column families has no such feature, because each family has a tree of its own.
         """

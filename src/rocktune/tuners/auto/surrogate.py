@@ -49,7 +49,7 @@ def suggest(
     learned, gains = [results[index] for index in order], gains[order]
     measured = [result.trial.configuration for result in learned]
     model = Model(features.of_all, measured, gains)
-    ranked, best = expected(problem.objective, learned, model)
+    ranked, best = ranked_by_mean(problem.objective, learned, model)
     quick = Model(features.of_quick, measured, gains)
     found: dict[Configuration, float] = {}
     parents = ranked
@@ -106,7 +106,7 @@ class Model:
         return np.asarray(self._scaler.transform(self._features_of(configurations)))
 
 
-def expected(
+def ranked_by_mean(
     objective: Objective, results: Sequence[Result], model: Model
 ) -> tuple[list[Configuration], float]:
     """Returns the configurations of results, those with the largest expected gain first, and that gain.

@@ -1,11 +1,12 @@
 """A tree under leveled compaction: levels of slices of the key space, and RocksDB's picks by score."""
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rocktune.lsm.arrays import Reals
+from rocktune.lsm.arrays import Numbers, Reals
 from rocktune.lsm.tree import Merge, Tree
 from rocktune.lsm.tree_shape import TreeData, TreeShape
 
@@ -25,11 +26,16 @@ class LeveledTree(Tree):
         """Creates a tree that holds all keys in the highest level that may be so large."""
         super().__init__(shape, data)
         self._level0: list[float] = []
+        # The bytes of each run and slice: computing them takes longer than all else.
+        self._level0_sizes: list[float] = []
+        self._flushed = cache(self._bytes)
         # Writes that each slice of a level holds, as if the whole key space had been written so.
         self._levels = [np.zeros(SLICES) for _ in range(shape.levels)]
         last = shape.levels - 1
         fitting = (level for level in range(1, last) if self._fixed_target_bytes(level) >= data.stored_bytes)
         self._levels[last if shape.dynamic_levels else next(fitting, last)][:] = math.inf
+        self._sizes = list(map(self._slice_bytes, self._levels))
+        self._level_sizes = [float(each.sum()) for each in self._sizes]
 
     @property
     def stalling_runs(self) -> int:
@@ -39,17 +45,18 @@ class LeveledTree(Tree):
     def flush(self, writes: float) -> None:
         """See `Tree`."""
         self._level0.append(writes)
+        self._level0_sizes.append(self._flushed(writes))
 
     def next_merge(self) -> Merge | None:
         """See `Tree`."""
         first, targets = self._targets()
-        level0_bytes = math.fsum(map(self._bytes, self._level0))
+        level0_bytes = math.fsum(self._level0_sizes)
         scores = [
             (max(len(self._level0) / self._shape.trigger, level0_bytes / self._shape.level_base_bytes), 0)
         ]
         # The last level has none below it to go to.
         scores += [
-            (self._level_bytes(level) / targets[level], level)
+            (self._level_sizes[level] / targets[level], level)
             for level in range(first, self._shape.levels - 1)
         ]
         score, level = max(scores)
@@ -61,19 +68,19 @@ class LeveledTree(Tree):
         """Returns the merge of all of level 0 into the first level below it."""
         files = len(self._level0)
         merged = self._levels[target] + math.fsum(self._level0)
+        merged_bytes = self._slice_bytes(merged)
 
         def finish() -> None:
-            del self._level0[:files]
-            self._levels[target] = merged
+            del self._level0[:files], self._level0_sizes[:files]
+            self._replace(target, 0, SLICES, merged, merged_bytes)
 
-        read_bytes = level0_bytes + self._level_bytes(target)
-        written_bytes = float(self._slice_bytes(merged).sum())
-        return Merge(read_bytes, written_bytes, finish, target == self._last_filled())
+        read_bytes = level0_bytes + self._level_sizes[target]
+        return Merge(read_bytes, float(merged_bytes.sum()), finish, target == self._last_filled())
 
     def _file_merge(self, level: int) -> Merge:
         """Returns the merge of one file of a level into the next level."""
-        upper, lower = self._slice_bytes(self._levels[level]), self._slice_bytes(self._levels[level + 1])
-        width = min(SLICES, max(1, round(self._file_bytes(level) / (upper.sum() / SLICES))))
+        upper, lower = self._sizes[level], self._sizes[level + 1]
+        width = min(SLICES, max(1, round(self._file_bytes(level) / (self._level_sizes[level] / SLICES))))
         starts = np.arange(0, SLICES - width + 1, width)
         moved, overlapped = (np.add.reduceat(each, starts) for each in (upper, lower))
         ratios = np.where(moved > 0, overlapped / np.maximum(moved, 1e-9), np.inf)
@@ -81,29 +88,40 @@ class LeveledTree(Tree):
         begin = int(starts[chosen])
         end = int(starts[chosen + 1]) if chosen + 1 < len(starts) else SLICES
         merged = self._levels[level + 1][begin:end] + self._levels[level][begin:end]
-        beside = min(self._file_bytes(level + 1), float(lower.sum() - overlapped[chosen]))
+        merged_bytes = self._slice_bytes(merged)
+        more_bytes = min(self._file_bytes(level + 1), float(self._level_sizes[level + 1] - overlapped[chosen]))
 
         def finish() -> None:
-            self._levels[level + 1][begin:end] = merged
-            self._levels[level][begin:end] = 0
+            self._replace(level + 1, begin, end, merged, merged_bytes)
+            self._replace(level, begin, end, 0.0, 0.0)
 
-        if overlapped[chosen] + beside == 0:
+        if overlapped[chosen] + more_bytes == 0:
             return Merge(0.0, 0.0, finish)  # a trivial move
-        written_bytes = float(self._slice_bytes(merged).sum())
-        read_bytes = float(moved[chosen] + overlapped[chosen]) + beside
-        return Merge(read_bytes, written_bytes + beside, finish, level + 1 == self._last_filled())
+        read_bytes = float(moved[chosen] + overlapped[chosen]) + more_bytes
+        written_bytes = float(merged_bytes.sum()) + more_bytes
+        return Merge(read_bytes, written_bytes, finish, level + 1 == self._last_filled())
+
+    def _replace(self, level: int, begin: int, end: int, writes: Numbers, sizes: Numbers) -> None:
+        """Replaces the slices of a level from `begin` up to `end`.
+
+        Args:
+            level: the level.
+            begin: index of the first slice.
+            end: index after the last slice.
+            writes: writes of each slice, a number or shape (end - begin,).
+            sizes: bytes of each slice, of the same shape.
+        """
+        self._levels[level][begin:end] = writes
+        self._sizes[level][begin:end] = sizes
+        self._level_sizes[level] = float(self._sizes[level].sum())
 
     def _last_filled(self) -> int:
         """Returns the last level with data."""
-        return max(level for level in range(1, self._shape.levels) if self._levels[level].any())
+        return max(level for level in range(1, self._shape.levels) if self._level_sizes[level] > 0)
 
     def _slice_bytes(self, writes: NDArray[np.float64]) -> Reals:
         """Returns the bytes of each slice."""
         return self._data.distinct(writes) * (self._data.file_entry_bytes / SLICES)
-
-    def _level_bytes(self, level: int) -> float:
-        """Returns the bytes of a level."""
-        return float(self._slice_bytes(self._levels[level]).sum())
 
     def _file_bytes(self, level: int) -> float:
         """Returns the size of a level's files."""
@@ -119,8 +137,8 @@ class LeveledTree(Tree):
         if not shape.dynamic_levels:
             return 1, [0.0, *map(self._fixed_target_bytes, range(1, shape.levels))]
         # As RocksDB's CalculateBaseBytes: from the largest level upwards to the first that is not empty.
-        filled = [level for level in range(1, shape.levels) if self._level_bytes(level) > 0]
-        max_level_bytes = max(map(self._level_bytes, filled))
+        filled = [level for level in range(1, shape.levels) if self._level_sizes[level] > 0]
+        max_level_bytes = max(self._level_sizes)
         size = max_level_bytes / shape.level_ratio ** (shape.levels - 1 - filled[0])
         first = filled[0]
         while first > 1 and size > shape.level_base_bytes:

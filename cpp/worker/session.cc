@@ -18,6 +18,7 @@
 #include "rocktune/governor/governor_counters.h"
 #include "rocktune/governor/governor_options_map.h"
 #include "rocktune/options/mutable_options.h"
+#include "rocktune/options/watched_trial.h"
 #include "rocktune/runner/options_examination.h"
 #include "rocktune/runner/process_usage.h"
 #include "rocktune/trace/trace_import.h"
@@ -31,7 +32,7 @@
 namespace rocktune {
 namespace {
 
-constexpr int kProtocol = 5;
+constexpr int kProtocol = 6;
 
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -152,6 +153,9 @@ std::optional<nlohmann::json> Session::ReplyWithoutRun(const std::string& name,
     const MutableOptions names = MutableOptionsOfRocksDb();
     return nlohmann::json{{"event", "mutable"}, {"db", names.db}, {"cf", names.cf}, {"table", names.table}};
   }
+  if (name == "try_watched") {
+    return TryWatchedFile(command);
+  }
   if (name == "measure_device") {
     return MeasureDevice(command);
   }
@@ -208,6 +212,13 @@ nlohmann::json Session::ExamineOptions(const nlohmann::json& command) const {
           {"parsed", ToJson(examination.parsed)},
           {"opened", ToJson(examination.opened)},
           {"open_error", examination.open_error}};
+}
+
+nlohmann::json Session::TryWatchedFile(const nlohmann::json& command) const {
+  CheckFields(command, {"present", "text"});
+  const OptionsReport report = TryWatched(OptionMapsFromJson(command.at("present")), command.at("text"));
+  const bool taken = report.outcome == OptionsOutcome::kApplied;
+  return {{"event", "watched_tried"}, {"refused", taken ? "" : report.reason}};
 }
 
 nlohmann::json Session::MeasureDevice(const nlohmann::json& command) const {

@@ -47,6 +47,7 @@ class Session {
   std::optional<nlohmann::json> ReplyWithoutRun(const std::string& name, const nlohmann::json& command);
   nlohmann::json CheckOptions(const nlohmann::json& command) const;
   nlohmann::json ExamineOptions(const nlohmann::json& command) const;
+  nlohmann::json TryWatchedFile(const nlohmann::json& command) const;
   nlohmann::json MeasureDevice(const nlohmann::json& command) const;
   nlohmann::json ImportTrace(const nlohmann::json& command) const;
   nlohmann::json SampleTrace(const nlohmann::json& command) const;

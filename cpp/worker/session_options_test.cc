@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "rocktune/options/watched_text.h"
 #include "worker/session_fixture.h"
 
 namespace rocktune {
@@ -65,6 +66,29 @@ TEST_F(SessionOptionsTest, NamesTheOptionsThatAnOpenDatabaseTakes) {
   EXPECT_TRUE(has("cf", "write_buffer_size"));
   EXPECT_FALSE(has("cf", "num_levels"));
   EXPECT_TRUE(reply.at("table").is_array());
+}
+
+TEST_F(SessionOptionsTest, TriesAWatchedFile) {
+  const nlohmann::json present = {{"db", {{"max_background_jobs", "3"}}},
+                                  {"cf:default", {{"level0_slowdown_writes_trigger", "20"}}},
+                                  {"cf:second", {{"level0_slowdown_writes_trigger", "30"}}}};
+  const auto refused = [&](const std::string& text) {
+    const nlohmann::json reply =
+        Send({{"command", "try_watched"}, {"present", present}, {"text", WatchedText(text)}});
+    EXPECT_EQ(reply.at("event"), "watched_tried") << reply;
+    return reply.at("refused").get<std::string>();
+  };
+  const std::string trigger = "level0_file_num_compaction_trigger=25\n";
+  EXPECT_EQ(refused("[CFOptions \"second\"]\n" + trigger), "");
+  EXPECT_NE(refused("[CFOptions \"default\"]\n" + trigger).find("level0_slowdown_writes_trigger must not"),
+            std::string::npos);
+  EXPECT_NE(refused("[CFOptions \"third\"]\n" + trigger).find("no such column family"), std::string::npos);
+  EXPECT_EQ(refused("[DBOptions]\nmax_background_jobs=8\n"), "");
+  EXPECT_NE(refused("[CFOptions \"default\"]\nnum_levels=3\n").find("num_levels"), std::string::npos);
+  ExpectError(Send({{"command", "try_watched"},
+                    {"present", {{"cf:default", {{"num_levels", "0x5"}}}}},
+                    {"text", WatchedText("")}}),
+              "invalid", "num_levels");
 }
 
 TEST_F(SessionOptionsTest, NamesTheOptionThatRocksDbRefuses) {

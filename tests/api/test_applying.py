@@ -56,3 +56,24 @@ def test_what_no_program_can_take_is_refused(database: Path, options: str, messa
     with pytest.raises(UserError, match=message):
         api.apply_options(database, new_file(database, options))
     assert not (database / "ROCKTUNE_OPTIONS").exists()
+
+
+def test_a_file_that_a_watcher_would_refuse_is_not_written(database: Path) -> None:
+    late = new_file(database, "level0_file_num_compaction_trigger=80")
+    assert "level0_slowdown_writes_trigger must not be below" in api.plan_options(database, late).refused
+    with pytest.raises(
+        UserError, match=r"would refuse it: .*level0_slowdown_writes_trigger must not be below"
+    ):
+        api.apply_options(database, late)
+    assert not (database / "ROCKTUNE_OPTIONS").exists()
+    later = (
+        "level0_file_num_compaction_trigger=80\nlevel0_slowdown_writes_trigger=90\n"
+        "level0_stop_writes_trigger=100"
+    )
+    assert api.apply_options(database, new_file(database, later)).refused == ""
+
+
+def test_capacities_of_the_applications_objects_are_not_tried(database: Path) -> None:
+    path = new_file(database, "write_buffer_size=1M")
+    path.write_text(path.read_text() + "[DBOptions]\nrate_limiter_bytes_per_sec=1000000\n")
+    assert api.plan_options(database, path).refused == ""

@@ -30,7 +30,7 @@ OPTIONS = """[Version]
 def rocksdb(real_worker: tuple[str, ...]) -> Iterator[RunningRocksDb]:
     """The RocksDB of the installed worker."""
     with closing(OptionsChecker(real_worker)) as checker:
-        yield RunningRocksDb(checker.linked(), checker.mutable())
+        yield RunningRocksDb(checker.linked(), checker.mutable(), checker.watched_refusal)
 
 
 @pytest.fixture

@@ -155,6 +155,20 @@ def test_unknown_options_are_named(database: Path, rocksdb: RunningRocksDb) -> N
     assert (left.where, left.name, left.given) == ("cf default", "no_such_option", "1")
 
 
+def test_all_that_has_no_effect_is_named(database: Path, rocksdb: RunningRocksDb) -> None:
+    text = (
+        family("write_bufer_size=1M\nmax_background_jobs=3\ncompression_opts={levle=3;}")
+        + "[Wishes]\nfast=1\n"
+    )
+    left = {each.name: (each.where, each.why) for each in planned(database, rocksdb, text).left_out}
+    assert left.keys() == {
+        "write_bufer_size", "max_background_jobs", "compression_opts", "compression_opts.levle", "fast",
+    }  # fmt: skip
+    assert left["write_bufer_size"][1].endswith("did you mean 'write_buffer_size'?")
+    assert left["max_background_jobs"] == ("cf default", "it belongs into the section [DBOptions]")
+    assert left["fast"] == ("Wishes", "RocksDB has no section [Wishes]")
+
+
 def test_a_column_family_that_the_database_lacks_is_refused(database: Path, rocksdb: RunningRocksDb) -> None:
     with pytest.raises(UserError, match=r"NEW, line 1: unknown column family 'secnd': did you mean 'second'"):
         planned(database, rocksdb, family("write_buffer_size=1M", "secnd"))

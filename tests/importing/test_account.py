@@ -171,6 +171,23 @@ def test_fates_of_database_options(linked: LinkedRocksDb, line: str, fate: Fate 
 
 
 @pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        (
+            "max_backgroud_jobs=2",
+            "no RocksDB up to 11.8 writes an option of this name; did you mean 'max_background_jobs'?",
+        ),
+        ("write_buffer_size=1M", "it belongs into the section [CFOptions]"),
+        ("block_restart_interval=8", "it belongs into the section [TableOptions/BlockBasedTable]"),
+        ("use_spdb_writes=true", "no RocksDB up to 11.8 writes an option of this name"),
+    ],
+)
+def test_unknown_options_say_what_may_be_meant(linked: LinkedRocksDb, line: str, hint: str) -> None:
+    file = imported(parsed_document(f"[DBOptions]\n{line}\n".encode()), linked)
+    assert [entry.why for entry in file.account.with_fate(Fate.UNKNOWN)] == [hint]
+
+
+@pytest.mark.parametrize(
     ("line", "fate", "value"),
     [
         ("compression_opts=-14:3:0:0:0:true", Fate.TRANSLATED, ""),

@@ -1,33 +1,18 @@
 #include "rocktune/runner/options_examination.h"
 
 #include <rocksdb/db.h>
-#include <rocksdb/env.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
 
+#include "rocktune/runner/memory_env.h"
 #include "rocktune/runner/run_error.h"
 #include "rocktune/util/rocksdb_compat.h"
 
 namespace rocktune {
 namespace {
-
-// Files in memory, and no threads: `max_background_jobs` of a file that means harm may be 2^31.
-class MemoryEnv : public rocksdb::EnvWrapper {
- public:
-  MemoryEnv() : MemoryEnv(rocksdb::NewMemEnv(rocksdb::Env::Default())) {}
-
-  const char* Name() const override { return "rocktune.MemoryEnv"; }
-  void SetBackgroundThreads(int /*number*/, Priority /*pool*/) override {}
-  void IncBackgroundThreadsIfNeeded(int /*number*/, Priority /*pool*/) override {}
-
- private:
-  explicit MemoryEnv(rocksdb::Env* files) : rocksdb::EnvWrapper(files), files_(files) {}
-
-  const std::unique_ptr<rocksdb::Env> files_;
-};
 
 using Part = OptionMaps::Map OptionMaps::*;
 
@@ -77,15 +62,8 @@ bool TakeMisread(OptionMaps* maps, OptionsExamination* examination) {
 
 void Open(rocksdb::Options options, OptionsExamination* examination) {
   MemoryEnv env;
-  options.env = &env;
-  options.create_if_missing = true;
-  options.error_if_exists = false;
-  options.wal_dir.clear();
-  options.db_log_dir.clear();
-  options.db_paths.clear();
+  MoveInto(&env, &options);
   options.cf_paths.clear();
-  options.listeners.clear();
-  options.statistics.reset();
   std::unique_ptr<rocksdb::DB> database;
   const rocksdb::Status status = OpenDatabase(options, "/store", &database);
   if (!status.ok()) {

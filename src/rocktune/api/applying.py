@@ -62,7 +62,8 @@ def apply_options(
 
     Raises:
         UserError: see `plan_options`; or an option cannot be changed in this database at all, no option of
-            the file can be changed while a program runs, or the watched file cannot be written.
+            the file can be changed while a program runs, a program would refuse the file, or the watched file
+            cannot be written.
     """
     with planned(database, options_file, device) as made:
         plan, store = made.plan, made.store
@@ -77,6 +78,11 @@ def apply_options(
         raise UserError(
             f"options file {options_file}: it has no option that can be changed while the database is open; "
             "--plan shows how its options take effect"
+        )
+    if plan.refused:
+        raise UserError(
+            f"options file {options_file}: a running program would refuse it: {plan.refused} "
+            "(--plan shows how each option takes effect)"
         )
     path = Path(watched_file) if watched_file is not None else store.directory / WATCHED_FILE
     write_watched(path, watched_text(plan.live, store.identity))
@@ -111,11 +117,14 @@ def planned(database: str | Path, options_file: str | Path, device: str | None) 
     version = store.options.rocksdb_version
     with closing(OptionsChecker(_worker(version, store.options.path))) as checker:
         try:
-            rocksdb = RunningRocksDb(checker.linked(), checker.mutable())
+            rocksdb = RunningRocksDb(checker.linked(), checker.mutable(), checker.watched_refusal)
         except RunFailed as failure:
             raise UserError(f"the worker for RocksDB {checker.rocksdb_version} failed: {failure}") from None
         is_open = is_locked_by_another(store.directory / "LOCK")
-        plan = plan_of(store, wanted, rocksdb, is_open, spec)
+        try:
+            plan = plan_of(store, wanted, rocksdb, is_open, spec)
+        except RunFailed as failure:
+            raise UserError(f"{store.directory}: cannot be planned for: {failure}") from None
         yield Planned(plan, store, wanted, rocksdb.linked, checker.command)
 
 

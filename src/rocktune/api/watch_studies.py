@@ -290,7 +290,7 @@ def _live_only(spec: StudySpec) -> StudySpec:
     """Returns the study without the knobs that an open database does not take."""
     rocksdb = spec.engine.rocksdb if isinstance(spec.engine, EmbeddedSpec) else None
     with closing(OptionsChecker(worker_with(rocksdb))) as checker:
-        takes = RunningRocksDb(checker.linked(), checker.mutable())
+        takes = RunningRocksDb(checker.linked(), checker.mutable(), checker.watched_refusal)
     old_tables = RocksDbVersion.of(takes.linked.version) < _MIN_TABLE_VERSION
     left_out = {
         knob.plain_name: _NOT_LIVE

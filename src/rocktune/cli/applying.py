@@ -125,7 +125,10 @@ def print_plan(console: Console, plan: RolloutPlan) -> None:
     else:
         console.print("Nothing changes: every option has its new value already.")
     for left in plan.left_out:
-        console.print(f"Left out: {left.where} {left.name}={left.given}: {left.why}", soft_wrap=True)
+        place = f"{left.where} {left.name}".strip()
+        console.print(f"Left out: {place}={left.given}: {left.why}", soft_wrap=True)
+    if plan.refused:
+        console.print(f"A running program would refuse the live options: {plan.refused}", soft_wrap=True)
     for sentence in plan.notes:
         console.print(sentence, soft_wrap=True)
 

@@ -15,6 +15,7 @@ from rocktune.importing import (
     imported,
 )
 from rocktune.importing.document import Family, Option
+from rocktune.space import OptionMaps, family_section
 from rocktune.space.options import SECTIONS
 
 Place = tuple[str, str, str]
@@ -32,12 +33,14 @@ class Differences:
         values: value before (empty if not known) and after, of each option that differs.
         wanted: value of each option that the new file names or changes, as RocksDB writes it; without those
             that only the application can read, such as its own filter policy.
+        present: all present options of the database and of the families that the new file names, by section.
         why: what RocksDB or rocktune says of a value, where it is another one than the file's.
         left_out: options of the new file that have no effect on this RocksDB.
     """
 
     values: Mapping[Place, tuple[str, str]]
     wanted: Mapping[Place, str]
+    present: OptionMaps
     why: Mapping[Place, str]
     left_out: tuple[PlanNote, ...]
 
@@ -96,21 +99,29 @@ def differences_of(
         OptionsFileError: a value of the new file cannot be honoured.
     """
     found = _Found()
+    present_maps: OptionMaps = {}
     for family in wanted.families or present.families[:1]:
         before = imported(present, linked, family.name, application_measures=True)
         after = imported(merged, linked, family.name, application_measures=True)
+        for section, options in before.options.items():
+            present_maps[section if section == "db" else family_section(section, family.name)] = options
         changed = dict(_changed_values(before, after, family.name))
         found.values |= changed
         found.wanted |= {place: value for place, (_, value) in changed.items()}
         texts, named = _texts(present, family.name), _texts(wanted, family.name)
         for entry in after.account.entries:
+            if entry.section not in SECTIONS:
+                found.leave_out((entry.section, "", entry.name), entry)
+                continue
             if entry.section != "db" and entry.family != family.name:
                 continue  # it comes with its own family
             place = (entry.section, "" if entry.section == "db" else family.name, entry.name)
             if place in named:
                 found.add(place, entry, after, texts.get(place, ""))
+            elif entry.fate in _LOST and (*place[:2], entry.name.partition(".")[0]) in named:
+                found.leave_out(place, entry)  # a setting inside an option's braces
     values = {place: (old, new) for place, (old, new) in found.values.items() if old != new}
-    return Differences(values, found.wanted, found.why, tuple(found.left_out.values()))
+    return Differences(values, found.wanted, present_maps, found.why, tuple(found.left_out.values()))
 
 
 @dataclass
@@ -132,8 +143,7 @@ class _Found:
             present: the option's text in the database's OPTIONS file; empty if it has none.
         """
         if entry.fate in _LOST:
-            where = " ".join(filter(None, place[:2]))
-            self.left_out[place] = PlanNote(where=where, name=entry.name, given=entry.given, why=entry.why)
+            self.leave_out(place, entry)
         elif entry.fate in _NOT_READ:
             self.wanted.pop(place, None)  # what stands in for it is not the application's
             if present != entry.given:
@@ -145,6 +155,11 @@ class _Found:
                 self.why[target] = _reason(entry)
             if entry.fate is Fate.ADJUSTED and target in self.values:
                 self.values[target] = (self.values[target][0], value)
+
+    def leave_out(self, place: Place, entry: AccountEntry) -> None:
+        """Notes an entry of the new file that has no effect."""
+        where = " ".join(filter(None, place[:2]))
+        self.left_out[place] = PlanNote(where=where, name=entry.name, given=entry.given, why=entry.why)
 
 
 def _texts(document: OptionsDocument, family: str) -> dict[Place, str]:

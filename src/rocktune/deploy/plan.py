@@ -111,6 +111,7 @@ class RolloutPlan(Spec):
         left_out: options of the new file that are not part of the plan.
         live: the options that the watched file states, by section ("db", "cf:FAMILY", "table:FAMILY"). Those
             that are in force already are among them, because the watcher restores what a file leaves out.
+        refused: why a program's watcher would refuse the live options; empty if it would take them.
         notes: sentences.
     """
 
@@ -123,6 +124,7 @@ class RolloutPlan(Spec):
     changes: tuple[PlannedChange, ...]
     left_out: tuple[PlanNote, ...]
     live: dict[str, dict[str, str]]
+    refused: str = ""
     notes: tuple[str, ...] = ()
 
     def of_way(self, way: Way) -> tuple[PlannedChange, ...]:

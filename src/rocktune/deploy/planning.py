@@ -1,15 +1,16 @@
 """Plans the way from a database's present options to new ones."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rocktune.deploy.effects import Effect, effects
 from rocktune.deploy.merging import Differences, differences_of, merged_document
 from rocktune.deploy.plan import LevelBytes, PlannedChange, Rewrite, RolloutPlan, Way
 from rocktune.deploy.running import RunningStore
+from rocktune.deploy.watched import watched_text
 from rocktune.device import DeviceSpec
 from rocktune.importing import LinkedRocksDb, OptionsDocument
-from rocktune.space import family_section
+from rocktune.space import OptionMaps, family_section
 from rocktune.space.options import SECTIONS
 
 BLOCK_CACHE = ("table", "block_cache")
@@ -35,10 +36,13 @@ class RunningRocksDb:
     Attributes:
         linked: the installed RocksDB of the database's version, or the nearest one.
         mutable: names of the options that an open database takes, by section.
+        refusal: returns why a watcher would refuse a file, from the present options and the file's text;
+            empty if it would take it.
     """
 
     linked: LinkedRocksDb
     mutable: Mapping[str, frozenset[str]]
+    refusal: Callable[[OptionMaps, str], str]
 
     def takes(self, section: str, name: str) -> bool:
         """Returns whether an open database takes an option, by a call or through an object."""
@@ -71,6 +75,7 @@ def plan_of(
         _planned(store, found, rocksdb, device, (section, family, name))
         for section, family, name in found.values
     ]
+    live = _live(found, rocksdb)
     order = list(SECTIONS)
     changes.sort(key=lambda each: (each.step, order.index(each.section), each.family, each.name))
     return RolloutPlan(
@@ -82,7 +87,8 @@ def plan_of(
         is_open=is_open,
         changes=_renumbered(changes),
         left_out=found.left_out,
-        live=_live(found, rocksdb),
+        live=live,
+        refused=_refusal(found.present, live, rocksdb),
         notes=tuple(_notes(store, rocksdb, changes)),
     )
 
@@ -188,6 +194,21 @@ def _live(found: Differences, rocksdb: RunningRocksDb) -> dict[str, dict[str, st
             part = section if section == "db" else family_section(section, family)
             live.setdefault(part, {})[name] = value
     return live
+
+
+def _refusal(present: OptionMaps, live: Mapping[str, Mapping[str, str]], rocksdb: RunningRocksDb) -> str:
+    """Returns why a watcher would refuse the live options; empty if it would take them.
+
+    Options of objects are left out, because only the application knows whether it has them.
+    """
+    names = {section: {name for part, name in _CALLS if part == section} for section in SECTIONS}
+    tried = {
+        section: {
+            name: value for name, value in options.items() if name not in names[section.partition(":")[0]]
+        }
+        for section, options in live.items()
+    }
+    return rocksdb.refusal(present, watched_text(tried))
 
 
 def _notes(store: RunningStore, rocksdb: RunningRocksDb, changes: list[PlannedChange]) -> Iterator[str]:

@@ -83,6 +83,19 @@ class OptionsChecker:
         reply = self._ask("mutable_options", {})
         return {section: frozenset(reply[section]) for section in SECTIONS}
 
+    def watched_refusal(self, present: OptionMaps, text: str) -> str:
+        """Returns why a program's OptionsWatcher would refuse a watched file; empty if it would take it.
+
+        Args:
+            present: the options of its database, with each family that the file names as "cf:NAME".
+            text: the file's content.
+
+        Raises:
+            RunFailed: RocksDB opens no database with `present`, or the worker died.
+        """
+        reason: str = self._ask("try_watched", {"present": present, "text": text})["refused"]
+        return reason
+
     def close(self) -> None:
         """Ends the worker; the next call starts another one. Idempotent; never raises."""
         with self._lock:

@@ -21,13 +21,14 @@ from rocktune.trial import Status
 
 WORKER_NAME = "rocktune-worker"
 WORKER_VARIABLE = "ROCKTUNE_WORKER"
-PROTOCOL = 5
+PROTOCOL = 6
 _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 
 _REPLIES = {
     "check_options": "options",
     "examine_options": "examined",
     "mutable_options": "mutable",
+    "try_watched": "watched_tried",
     "measure_device": "device_measured",
     "read_tables": "tables",
     "copy_store": "store_copied",

@@ -1,17 +1,22 @@
 """Decides the fate of each option as far as that is possible without the linked RocksDB."""
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rocktune.importing.document import Family, Option, OptionsDocument, SubOption
 from rocktune.importing.examination import LinkedRocksDb
-from rocktune.importing.history import Gone, gone_options, introduced_in
+from rocktune.importing.history import Gone, gone_options, introduced_in, introductions
 from rocktune.importing.objects import OVERRIDDEN, STAND_INS, TIMESTAMPED
 from rocktune.importing.translations import FamilyTexts, carried_over, respelt
 from rocktune.importing.values import rendered
 from rocktune.options_account import Fate
 
 BLOCK_BASED = "BlockBasedTable"
+_TITLES = {"db": "DBOptions", "cf": "CFOptions", "table": f"TableOptions/{BLOCK_BASED}"}
+_SPELLING = 0.9
+"""Similarity, by difflib, from which an unknown name counts as another one misspelt. Names of forks are less
+similar: Speedb's `use_spdb_writes` has 0.75 to `use_direct_writes`."""
 
 
 @dataclass
@@ -161,15 +166,22 @@ def _missing_part(decision: Decision, part: SubOption) -> tuple[Fate, str, str]:
 
 
 def unknown_reason(path: str) -> str:
-    """Returns why the linked RocksDB does not know an option.
+    """Returns why the linked RocksDB does not know an option, and what may be meant instead.
 
     Args:
         path: section, name and settings, such as "cf.compression_opts.checksum".
     """
     release = introduced_in(path)
-    if release is None:
-        return "no RocksDB up to 11.8 writes an option of this name"
-    return f"it came with RocksDB {release}"
+    if release is not None:
+        return f"it came with RocksDB {release}"
+    holder, _, name = path.rpartition(".")
+    elsewhere = [title for section, title in _TITLES.items() if introduced_in(f"{section}.{name}")]
+    if holder in _TITLES and elsewhere:
+        return f"it belongs into the section [{elsewhere[0]}]"
+    reason = "no RocksDB up to 11.8 writes an option of this name"
+    siblings = [each.rpartition(".")[2] for each in introductions() if each.rpartition(".")[0] == holder]
+    nearest = difflib.get_close_matches(name, siblings, n=1, cutoff=_SPELLING)
+    return f"{reason}; did you mean '{nearest[0]}'?" if nearest else reason
 
 
 def gone_parts(

@@ -89,7 +89,9 @@ class LeveledTree(Tree):
         end = int(starts[chosen + 1]) if chosen + 1 < len(starts) else SLICES
         merged = self._levels[level + 1][begin:end] + self._levels[level][begin:end]
         merged_bytes = self._slice_bytes(merged)
-        more_bytes = min(self._file_bytes(level + 1), float(self._level_sizes[level + 1] - overlapped[chosen]))
+        more_bytes = min(
+            self._file_bytes(level + 1), float(self._level_sizes[level + 1] - overlapped[chosen])
+        )
 
         def finish() -> None:
             self._replace(level + 1, begin, end, merged, merged_bytes)

@@ -169,6 +169,17 @@ def test_all_that_has_no_effect_is_named(database: Path, rocksdb: RunningRocksDb
     assert left["fast"] == ("Wishes", "RocksDB has no section [Wishes]")
 
 
+def test_a_present_option_that_rocksdb_corrects_is_a_change(database: Path, rocksdb: RunningRocksDb) -> None:
+    plan = planned(database, rocksdb, family("level0_file_num_compaction_trigger=80"))
+    changes = {each.name: each for each in plan.changes}
+    assert changes.keys() == {"level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger"}
+    corrected = changes["level0_slowdown_writes_trigger"]
+    assert (corrected.before, corrected.after, corrected.way) == ("20", "80", Way.REOPEN)
+    assert corrected.note == "RocksDB adjusts it when it opens the store"
+    assert plan.live == {"cf:default": {"level0_file_num_compaction_trigger": "80"}}
+    assert "level0_slowdown_writes_trigger must not be below" in plan.refused
+
+
 def test_a_column_family_that_the_database_lacks_is_refused(database: Path, rocksdb: RunningRocksDb) -> None:
     with pytest.raises(UserError, match=r"NEW, line 1: unknown column family 'secnd': did you mean 'second'"):
         planned(database, rocksdb, family("write_buffer_size=1M", "secnd"))

@@ -120,6 +120,10 @@ def differences_of(
                 found.add(place, entry, after, texts.get(place, ""))
             elif entry.fate in _LOST and (*place[:2], entry.name.partition(".")[0]) in named:
                 found.leave_out(place, entry)  # a setting inside an option's braces
+            elif entry.fate is Fate.ADJUSTED and place in texts and entry not in before.account.entries:
+                # A present option that RocksDB corrects because of the new ones.
+                found.values[place] = (texts[place], entry.value)
+                found.why[place] = _reason(entry)
     values = {place: (old, new) for place, (old, new) in found.values.items() if old != new}
     return Differences(values, found.wanted, present_maps, found.why, tuple(found.left_out.values()))
 

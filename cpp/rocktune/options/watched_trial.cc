@@ -32,7 +32,8 @@ class MemoryDatabase {
     }
     const rocksdb::Status status = OpenColumnFamilies(options, "/store", families, &handles_, &database_);
     if (!status.ok()) {
-      throw RunError(RunFailure::kInvalid, "RocksDB opens no database with the options: " + status.ToString());
+      throw RunError(RunFailure::kInvalid,
+                     "RocksDB opens no database with the options: " + status.ToString());
     }
   }
   ~MemoryDatabase() {

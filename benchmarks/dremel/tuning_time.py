@@ -17,9 +17,12 @@ from benchmarks.dremel.shared import (
     leaders,
     paired,
 )
+from rocktune.errors import UserError
 from rocktune.trial import Configuration
 
-TUNERS = ("dremel", "random")
+DREMEL = "dremel"
+TUNERS = "dremel,random,tpe,auto"
+QUICK_TUNERS = (DREMEL, "random")
 SOURCE = "Dremel, figures 9 and 16"
 PAPER_OVER_GUIDE = "up to 2.61, best of five tuners on all 18 settings"
 PAPER_OVER_OTHERS = "up to 1.63 over earlier tuners"
@@ -39,13 +42,15 @@ def reached_s(steps: Sequence[tuple[float, float]], level: float) -> float | Non
     return since
 
 
-def _of_setting(bench: Bench, settings: Settings, pairs: int) -> tuple[list[Claim], Rows]:
+def _of_setting(
+    bench: Bench, settings: Settings, tuners: Sequence[str], pairs: int
+) -> tuple[list[Claim], Rows]:
     """Searches with each tuner, then measures all recommendations in fresh runs.
 
     Such a curve shows what a user would have got by stopping at each time. The search's own figures would
     not: they differ in age, and the best of many is partly luck.
     """
-    searches = {tuner: bench.search(tuner) for tuner in TUNERS}
+    searches = {tuner: bench.search(tuner) for tuner in tuners}
     led = {tuner: leaders(search.trials, search.problem.objective) for tuner, search in searches.items()}
     everybody = [configuration for steps in led.values() for _, configuration in steps]
     runs = bench.fresh([bench.guide, *everybody], pairs)
@@ -53,38 +58,40 @@ def _of_setting(bench: Bench, settings: Settings, pairs: int) -> tuple[list[Clai
     def ratio(configuration: Configuration) -> float:
         return paired(runs, THROUGHPUT, configuration, bench.guide).value
 
-    steps = {tuner: [(at_s * settings.scale, ratio(each)) for at_s, each in led[tuner]] for tuner in TUNERS}
-    final = {tuner: led[tuner][-1][1] for tuner in TUNERS}
+    steps = {tuner: [(at_s * settings.scale, ratio(each)) for at_s, each in led[tuner]] for tuner in tuners}
+    final = {tuner: led[tuner][-1][1] for tuner in tuners}
     claims = [
         bench.reported(
             f"{tuner}_over_tuning_guide",
             SOURCE,
             "ratio of throughput",
             paired(runs, THROUGHPUT, final[tuner], bench.guide),
-            PAPER_OVER_GUIDE if tuner == "dremel" else None,
+            PAPER_OVER_GUIDE if tuner == DREMEL else None,
         )
-        for tuner in TUNERS
+        for tuner in tuners
     ]
-    over = paired(runs, THROUGHPUT, final["dremel"], final["random"])
-    claims.append(
-        bench.reported("dremel_over_random", SOURCE, "ratio of throughput", over, PAPER_OVER_OTHERS)
-    )
-    claims.append(_time_claim(bench, steps))
+    rivals = [tuner for tuner in tuners if tuner != DREMEL]
+    for rival in rivals:
+        over = paired(runs, THROUGHPUT, final[DREMEL], final[rival])
+        paper = None if rival == "auto" else PAPER_OVER_OTHERS
+        claims.append(bench.reported(f"dremel_over_{rival}", SOURCE, "ratio of throughput", over, paper))
+    claims += [_time_claim(bench, steps, rival) for rival in rivals]
     rows = [
         {"setting": bench.setting.name, "tuner": tuner, "full_size_s": at_s, "ratio_to_tuning_guide": value}
-        for tuner in TUNERS
+        for tuner in tuners
         for at_s, value in [*steps[tuner], (searches[tuner].measured_s * settings.scale, steps[tuner][-1][1])]
     ]
     return claims, rows
 
 
-def _time_claim(bench: Bench, steps: dict[str, Steps]) -> Claim:
-    at_s = reached_s(steps["dremel"], steps["random"][-1][1])
+def _time_claim(bench: Bench, steps: dict[str, Steps], rival: str) -> Claim:
+    """Returns when Dremel's recommendation is for good as fast as a rival's last one."""
+    at_s = reached_s(steps[DREMEL], steps[rival][-1][1])
     claim = bench.reported(
-        "dremel_measuring_until_as_good_as_random_in_the_end",
+        f"dremel_measuring_until_as_good_as_{rival}_in_the_end",
         SOURCE,
         "s at full size",
-        exactly(steps["dremel"][-1][0] if at_s is None else at_s),
+        exactly(steps[DREMEL][-1][0] if at_s is None else at_s),
         "1200 s at the earliest",
     )
     if at_s is None:
@@ -93,7 +100,10 @@ def _time_claim(bench: Bench, steps: dict[str, Steps]) -> Claim:
 
 
 def tuning_time(settings: Settings) -> list[Claim]:
-    """Searches with Dremel and at random on the same budget, 2,325 s / S, per setting."""
+    """Searches with each of `--tuners` on the same budget, 2,325 s / S, per setting."""
+    tuners = QUICK_TUNERS if settings.quick else tuple(str(settings.extra["tuners"]).split(","))
+    if DREMEL not in tuners or len(tuners) < 2:
+        raise UserError("tuners: name dremel and at least one other")
     pairs = 1 if settings.quick else int(settings.extra["pairs"])
     claims: list[Claim] = []
     rows: Rows = []
@@ -101,11 +111,11 @@ def tuning_time(settings: Settings) -> list[Claim]:
     with embedded_engine() as engine:
         for setting in chosen_settings(settings):
             with bench_of(engine, setting, settings) as bench:
-                found, points = _of_setting(bench, settings, pairs)
+                found, points = _of_setting(bench, settings, tuners, pairs)
             claims += found
             rows += points
             traces = []
-            for tuner in TUNERS:
+            for tuner in tuners:
                 own = [point for point in points if point["tuner"] == tuner]
                 x = [float(point["full_size_s"]) for point in own]
                 y = [float(point["ratio_to_tuning_guide"]) for point in own]
@@ -123,5 +133,11 @@ if __name__ == "__main__":
     main(
         "dremel.tuning_time",
         over_searches(tuning_time),
-        extra={"settings": COMMON_SETTINGS, "pairs": 3, "searches": SEARCHES, "ledger": ""},
+        extra={
+            "settings": COMMON_SETTINGS,
+            "tuners": TUNERS,
+            "pairs": 3,
+            "searches": SEARCHES,
+            "ledger": "",
+        },
     )

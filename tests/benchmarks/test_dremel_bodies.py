@@ -18,6 +18,8 @@ from benchmarks.dremel import (
 from benchmarks.dremel.searches import over_searches
 from tests.benchmarks.made_up import synthetic_engine
 
+from rocktune.errors import UserError
+
 WRITE_HEAVY = "dremel-n-skew0.3-30get"
 FAST = "dremel-n-skew0.9-30get-200mb"
 
@@ -51,14 +53,24 @@ def test_motivation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_tuning_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    claims = claims_of(
+        tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY, tuners="dremel,random,tpe,auto"
+    )
     assert claims[f"{WRITE_HEAVY}_dremel_over_tuning_guide"].measured.value > 1.1
     assert claims[f"{WRITE_HEAVY}_random_over_tuning_guide"].measured.value > 1.1
+    assert {f"{WRITE_HEAVY}_dremel_over_{rival}" for rival in ("random", "tpe", "auto")} <= claims.keys()
     rows = read_rows(tmp_path / "recommended.csv", typed())
-    assert {row["tuner"] for row in rows} == {"dremel", "random"}
+    assert {row["tuner"] for row in rows} == {"dremel", "random", "tpe", "auto"}
     # Nothing is recommended before each arm had its turn, 16 runs to 60 s.
+    assert rows[0]["tuner"] == "dremel"
     assert float(rows[0]["full_size_s"]) == pytest.approx(16 * 60)
     assert max(float(row["full_size_s"]) for row in rows) <= 2325 * (1 + 1e-9)
+
+
+def test_tuning_time_needs_dremel_and_a_rival(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for tuners in ("dremel", "random,tpe"):
+        with pytest.raises(UserError, match="name dremel and at least one other"):
+            claims_of(tuning_time, monkeypatch, tmp_path, settings=WRITE_HEAVY, tuners=tuners)
 
 
 def test_latency(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

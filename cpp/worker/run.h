@@ -8,13 +8,13 @@
 #include <string>
 
 #include "rocktune/compaction_governor.h"
+#include "rocktune/device/throttled_file_system.h"
 #include "rocktune/device_spec.h"
 #include "rocktune/flsm_store.h"
 #include "rocktune/runner/measurement.h"
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/rocksdb_store.h"
 #include "rocktune/runner/runner.h"
-#include "rocktune/throttled_file_system.h"
 #include "rocktune/util/progress.h"
 #include "rocktune/util/run_clock.h"
 #include "rocktune/workload/workload_spec.h"
@@ -85,7 +85,7 @@ class Run {
   void OnBackgroundError(const rocksdb::Status& status);
 
   RunClock clock_;
-  std::shared_ptr<ThrottledFileSystem> file_system_;
+  std::shared_ptr<ThrottledFileSystemImpl> file_system_;
   OptionMaps options_;
   std::mutex failure_mutex_;       // guards the next two members
   rocksdb::Status early_failure_;  // the latest background error before the runner exists

@@ -18,15 +18,29 @@ uint64_t StoredFiles::bytes() const {
   if (capacity_bytes_ != 0) {
     return bytes_.load(std::memory_order_relaxed);
   }
+  return Total(false);
+}
+
+uint64_t StoredFiles::all_bytes() const { return Total(true); }
+
+uint64_t StoredFiles::Total(bool adopted) const {
   std::lock_guard<std::mutex> lock(mutex_);
   uint64_t total = 0;
-  std::unordered_set<const File*> counted;  // links share a file
+  std::unordered_set<const File*> linked;  // links share a file
   for (const auto& [path, file] : files_) {
-    if (counted.insert(file.get()).second) {
+    if ((adopted || !file->adopted_) && (file->links_ == 1 || linked.insert(file.get()).second)) {
       total += file->bytes();
     }
   }
   return total;
+}
+
+void StoredFiles::Adopt(const std::string& path, uint64_t bytes) {
+  auto file = std::make_shared<File>();
+  file->bytes_.store(bytes, std::memory_order_relaxed);
+  file->adopted_ = true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  files_[NormalPath(path)] = std::move(file);
 }
 
 std::shared_ptr<StoredFiles::File> StoredFiles::Create(const std::string& path) {
@@ -42,8 +56,12 @@ std::shared_ptr<StoredFiles::File> StoredFiles::Open(const std::string& path, ui
   if (file == nullptr) {
     file = std::make_shared<File>();
     file->bytes_.store(bytes, std::memory_order_relaxed);
+    file->adopted_ = true;
+  }
+  if (file->adopted_) {
+    file->adopted_ = false;
     if (capacity_bytes_ != 0) {
-      bytes_.fetch_add(bytes, std::memory_order_relaxed);
+      bytes_.fetch_add(file->bytes(), std::memory_order_relaxed);
     }
   }
   return file;
@@ -70,7 +88,7 @@ void StoredFiles::Shrink(File* file, uint64_t bytes) {
   const uint64_t before = file->bytes();
   if (bytes < before) {
     file->bytes_.store(bytes, std::memory_order_relaxed);
-    if (capacity_bytes_ != 0) {
+    if (capacity_bytes_ != 0 && !file->adopted_) {
       bytes_.fetch_sub(before - bytes, std::memory_order_relaxed);
     }
   }

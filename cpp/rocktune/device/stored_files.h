@@ -10,8 +10,8 @@
 namespace rocktune {
 
 // The sizes of the data files on a device, and a check of the device's capacity. A file counts once, however
-// many hard links it has, until its last link is removed. Only files that Create or Open were called for
-// count.
+// many hard links it has, until its last link is removed. Only files that Create, Open or Adopt were called
+// for count.
 //
 // A total is kept only if the capacity is limited: a counter that all writers share would be the most
 // expensive part of an append.
@@ -28,20 +28,27 @@ class StoredFiles {
    private:
     friend class StoredFiles;
     std::atomic<uint64_t> bytes_{0};
-    int links_ = 1;  // guarded by StoredFiles::mutex_
+    int links_ = 1;         // guarded by StoredFiles::mutex_
+    bool adopted_ = false;  // written under StoredFiles::mutex_, before a thread grows or shrinks the file
   };
 
   // 0 for `capacity_bytes` means unlimited.
   explicit StoredFiles(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
-  // Returns the bytes of all files. Adds up every file's size if the capacity is unlimited.
+  // Returns the bytes of all files but the adopted ones. Adds up every file's size if the capacity is
+  // unlimited.
   uint64_t bytes() const;
+  // Returns the bytes of all files. Adds up every file's size: some 20 us for a thousand.
+  uint64_t all_bytes() const;
   // Returns the capacity; 0 means unlimited.
   uint64_t capacity_bytes() const { return capacity_bytes_; }
 
   // Adds an empty file at `path` and returns its entry. A file that was at `path` no longer counts.
   std::shared_ptr<File> Create(const std::string& path);
-  // Returns the entry of the file at `path`. A file without an entry is added with the size `bytes`.
+  // Adds the file at `path`, which was there before and does not count towards the capacity.
+  void Adopt(const std::string& path, uint64_t bytes);
+  // Returns the entry of the file at `path`, to be written to. A file without an entry is added with the size
+  // `bytes`; an adopted one is no longer adopted.
   std::shared_ptr<File> Open(const std::string& path, uint64_t bytes);
 
   // Sets the file's size to `bytes` if that is larger than before. Returns false, and changes nothing, if the
@@ -72,6 +79,8 @@ class StoredFiles {
 
  private:
   bool GrowWithin(File* file, uint64_t bytes);
+  // Returns the bytes of all files, the adopted ones among them if `adopted` is true.
+  uint64_t Total(bool adopted) const;
   // REQUIRES: mutex_ held.
   void RemoveLocked(const std::string& path);
 

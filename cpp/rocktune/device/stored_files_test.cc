@@ -79,6 +79,32 @@ TEST_P(CountedFilesTest, AnOpenedFileCountsOnce) {
   EXPECT_EQ(files.bytes(), 30u);
 }
 
+TEST_P(CountedFilesTest, AdoptedFilesCountInAllBytesAlone) {
+  StoredFiles files(GetParam());
+  files.Adopt("db/1.sst", 30);
+  files.Adopt("db/2.sst", 40);
+  files.Adopt("db/3.log", 50);
+  EXPECT_TRUE(files.Grow(files.Create("db/4.sst").get(), 7));
+  EXPECT_EQ(files.bytes(), 7u);
+  EXPECT_EQ(files.all_bytes(), 127u);
+  files.Remove("db/1.sst");
+  files.Truncate("db/2.sst", 10);
+  files.Link("db/2.sst", "db/clone.sst");
+  EXPECT_EQ(files.bytes(), 7u);
+  EXPECT_EQ(files.all_bytes(), 67u);
+  // A log that is written to again is the run's.
+  files.Rename("db/3.log", "db/5.log");
+  const auto reused = files.Open("db/5.log", 0);
+  EXPECT_EQ(files.bytes(), 57u);
+  EXPECT_TRUE(files.Grow(reused.get(), 60));
+  EXPECT_EQ(files.bytes(), 67u);
+  files.Remove("db/5.log");
+  EXPECT_EQ(files.bytes(), 7u);
+  files.Create("db/2.sst");
+  files.Remove("db/clone.sst");
+  EXPECT_EQ(files.all_bytes(), 7u);
+}
+
 TEST(StoredFilesTest, ConcurrentWritersNeverExceedTheCapacity) {
   StoredFiles files(10000);
   std::vector<std::thread> writers;

@@ -65,6 +65,19 @@ IOStatus ThrottledFileSystemImpl::NewRandomAccessFile(const std::string& path, c
   return status;
 }
 
+IOStatus ThrottledFileSystemImpl::AdoptFiles(const std::string& directory) {
+  std::vector<rocksdb::FileAttributes> files;
+  IOStatus status = target()->GetChildrenFileAttributes(directory, IOOptions(), &files, nullptr);
+  if (status.ok()) {
+    for (const rocksdb::FileAttributes& file : files) {
+      if (FileKindOf(file.name) != FileKind::kMetadata) {
+        stored_files_.Adopt(directory + "/" + file.name, file.size_bytes);
+      }
+    }
+  }
+  return status;
+}
+
 IOStatus ThrottledFileSystemImpl::NewWritableFile(const std::string& path, const FileOptions& options,
                                                   std::unique_ptr<rocksdb::FSWritableFile>* result,
                                                   IODebugContext* dbg) noexcept {

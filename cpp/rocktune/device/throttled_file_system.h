@@ -24,6 +24,11 @@ class ThrottledFileSystemImpl : public ThrottledFileSystem {
 
   DeviceCounters Counters() const override { return throttle_.Counters(); }
   uint64_t StoredBytes() const override { return stored_files_.bytes(); }
+  // Lets the data files that a directory has already count in DataBytes; they do not in StoredBytes. Returns
+  // the base's error.
+  rocksdb::IOStatus AdoptFiles(const std::string& directory);
+  // Returns the bytes of all data files. Looks at every file's count, not at the file.
+  uint64_t DataBytes() const { return stored_files_.all_bytes(); }
   // While unthrottled, I/O does not wait for a stopped clock, so that a store can be opened and loaded.
   void SetThrottled(bool throttled) override { throttle_.SetEnabled(throttled); }
 

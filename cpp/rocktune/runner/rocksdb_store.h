@@ -1,7 +1,6 @@
 #pragma once
 
 #include <rocksdb/db.h>
-#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 #include <rocksdb/statistics.h>
 
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rocktune/device/throttled_file_system.h"
 #include "rocktune/runner/rocksdb_options.h"
 #include "rocktune/runner/store.h"
 #include "rocktune/util/histogram.h"
@@ -34,7 +34,8 @@ struct RocksDbStoreSetup {
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   bool wal = true;    // false writes without the WAL
   bool sync = false;  // true syncs the WAL at each write
-  std::shared_ptr<rocksdb::FileSystem> file_system;
+  // The file system of all files; files that the directory has already become its adopted ones.
+  std::shared_ptr<ThrottledFileSystemImpl> file_system;
   RunClock* clock = nullptr;
   // Called on RocksDB's threads with each background error. Required. Must not block.
   std::function<void(const rocksdb::Status&)> on_background_error;
@@ -110,7 +111,7 @@ class RocksDbStore : public Store {
   rocksdb::Status Read(std::size_t family, const rocksdb::Slice& start, uint64_t entries, uint64_t* read,
                        uint64_t* bytes);
 
-  const std::string directory_;
+  const std::shared_ptr<ThrottledFileSystemImpl> file_system_;
   RunClock* const clock_;
   const std::function<void(uint64_t)> on_scan_;
   std::unique_ptr<rocksdb::Env> env_;

@@ -87,6 +87,43 @@ TEST_F(RocksDbStoreTest, PerformsEveryOperation) {
   EXPECT_EQ(background_errors_, 0);
 }
 
+// Returns the bytes of a directory's data files.
+uint64_t SizeOfData(const std::string& directory) {
+  uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".sst") || name.ends_with(".blob") || name.ends_with(".log")) {
+      bytes += entry.file_size();
+    }
+  }
+  return bytes;
+}
+
+TEST_F(RocksDbStoreTest, CountsTheBytesOfItsFiles) {
+  const OptionMaps options{
+      {{"recycle_log_file_num", "2"}},
+      {{"write_buffer_size", "64K"}, {"enable_blob_files", "true"}, {"min_blob_size", "600"}},
+      {}};
+  Open(options);
+  const auto fill = [this](int begin, int end) {
+    for (int key = begin; key < end; ++key) {
+      ASSERT_TRUE(
+          store_->Put(0, "key" + std::to_string(key % 1000), std::string(100 + key % 1000, 'x')).ok());
+    }
+  };
+  fill(0, 3000);
+  ASSERT_TRUE(store_->Close().ok());
+  EXPECT_EQ(store_->DataBytes(), SizeOfData(setup_.directory));
+  // Files of before count, too, until they are deleted.
+  Open(options);
+  EXPECT_GT(store_->DataBytes(), 0u);
+  fill(3000, 4000);
+  ASSERT_TRUE(store_->Flush().ok());
+  ASSERT_TRUE(store_->db()->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  ASSERT_TRUE(store_->Close().ok());
+  EXPECT_EQ(store_->DataBytes(), SizeOfData(setup_.directory));
+}
+
 TEST_F(RocksDbStoreTest, ReturnsItsState) {
   Open({{}, {}, {{"block_cache", "1M"}}});
   rocksdb::WriteBatch batch;

@@ -325,7 +325,7 @@ def main() -> int:
     _say(
         {
             "event": "hello",
-            "protocol": 5,
+            "protocol": 6,
             "rocksdb_version": ROCKSDB_VERSION,
             "assertions": False,
             "compressions": ["kNoCompression"],

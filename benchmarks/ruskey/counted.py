@@ -86,7 +86,11 @@ class SessionWork:
 
         A mission may have more operations than were asked for, and has so on a busy machine.
         """
-        return (self.device_s(device) + self.cpu_s) / self.operations * 1e6
+        return self.device_cost_s(device) + self.cpu_s / self.operations * 1e6
+
+    def device_cost_s(self, device: DeviceSpec) -> float:
+        """Returns the seconds of the device for a million operations."""
+        return self.device_s(device) / self.operations * 1e6
 
     def merging_s(self, device: DeviceSpec) -> float:
         """Returns the part of `device_s` that merges take."""

@@ -5,7 +5,7 @@ that they barely depend on what else the machine does. The device's limits are n
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -174,6 +174,7 @@ def _claims(turns: list[Turn], names: Sequence[str], device: DeviceSpec, version
         why = f"the best of the sweep is {best}"
         claims.append(decided(over_own(best, claimed), low=MIN_OF_TUNED, why=why))
         claims.append(_memory(turns, best, claimed, own, report))
+        claims.append(_device_part(turns, set(swept) & set(names), claimed, device, report))
     fixed = [name for name in names if name.startswith(("static", "greedy"))]
     claims += [decided(over_own(name), low=1.0) for name in fixed]
     return [*claims, _settling(turns, own, report)]
@@ -196,6 +197,23 @@ def _memory(turns: list[Turn], rival: str, claimed: str, own: str, report: parti
         "ratio of memtables, cache and table readers",
         ratio_interval(ratios),
     )
+
+
+def _device_part(
+    turns: list[Turn], swept: Collection[str], claimed: str, device: DeviceSpec, report: partial[Claim]
+) -> Claim:
+    """Returns the ratio of the device's seconds alone, to the drive of a sweep that has the fewest.
+
+    Processor seconds hold costs per file, which weigh more on small models.
+    """
+
+    def seconds(name: str) -> list[float]:
+        return [float(np.mean([each.device_cost_s(device) for each in turn[name]])) for turn in turns]
+
+    best = min(sorted(swept), key=lambda name: sum(seconds(name)))
+    ratios = [theirs / ours for theirs, ours in zip(seconds(best), seconds(_own(device.name)), strict=True)]
+    name = f"device_part_of_{claimed}_over_cost_controller_{device.name}"
+    return report(name, SOURCE, f"ratio of device seconds, {best}", ratio_interval(ratios))
 
 
 def _settling(turns: list[Turn], own: str, report: partial[Claim]) -> Claim:

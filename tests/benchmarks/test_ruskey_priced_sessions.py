@@ -36,6 +36,7 @@ def test_a_cause_takes_what_its_bytes_or_its_operations_take() -> None:
     assert done.device_s(DEVICE) == pytest.approx(4.0 + 3.0 + 0.5)
     assert done.reading_s(DEVICE) == 4.0
     assert done.merging_s(DEVICE) == 3.5
+    assert done.device_cost_s(DEVICE) == pytest.approx(7.5 / 20 * 1e6)
     assert done.cost_s(DEVICE) == pytest.approx(8.0 / 20 * 1e6)
     assert done.device_s(replace_limits(iops=0)) == pytest.approx(4.5)
     assert done.device_s(replace_limits(bandwidth_bytes_s=0)) == 5.0

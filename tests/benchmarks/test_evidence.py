@@ -75,8 +75,9 @@ def test_the_overview_is_short_and_names_every_target_that_fails() -> None:
 
 def test_a_failing_target_that_no_finding_names_is_on_the_overview() -> None:
     lost = {**CLAIMS_OF["dremel"][0], "name": "lost", "experiment": "new", "holds": False, "source": "here"}
+    lost["measured"] = {"value": 1.5, "low": 1.25, "high": 1.75, "repeats": 3}
     section = overview(CLAIMS_OF | {"dremel": [*CLAIMS_OF["dremel"], lost | {"kind": TARGET}]})
-    assert "| Ours: here | 1" in section
+    assert "| Ours: here | 1.5 [1.25, 1.75]" in section
     assert "Fails: `new/lost`" in section
 
 

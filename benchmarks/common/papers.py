@@ -279,6 +279,11 @@ PAPERS = (
                 " stores keep the sorted runs that loading left",
                 ("campaign/*_auto_over_hand", "campaign/*_auto_over_rivals"),
             ),
+            Finding(
+                "On models of five recorded tables of `full`, `auto` ranks before the best by hand, random"
+                " search, Dremel, TPE and GA (difference in mean rank)",
+                ("offline/auto_rank_less_*",),
+            ),
         ),
     ),
 )

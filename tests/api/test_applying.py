@@ -73,6 +73,19 @@ def test_a_file_that_a_watcher_would_refuse_is_not_written(database: Path) -> No
     assert api.apply_options(database, new_file(database, later)).refused == ""
 
 
+def test_a_database_with_classes_of_the_application_is_tried_without_them(database: Path) -> None:
+    options = database / "OPTIONS-000007"
+    text = options.read_text().replace("leveldb.BytewiseComparator", "acme.Comparator")
+    options.write_text(
+        text + "merge_operator=acme.Merge\nprefix_extractor=acme.Prefix\n"
+        '[CFOptions "second"]\ncomparator=acme.Second\n'
+    )
+    plan = api.apply_options(database, new_file(database, "write_buffer_size=1M"))
+    assert (plan.refused, plan.notes) == ("", ())
+    late = api.plan_options(database, new_file(database, "level0_file_num_compaction_trigger=80"))
+    assert "must not be below" in late.refused
+
+
 def test_capacities_of_the_applications_objects_are_not_tried(database: Path) -> None:
     path = new_file(database, "write_buffer_size=1M")
     path.write_text(path.read_text() + "[DBOptions]\nrate_limiter_bytes_per_sec=1000000\n")

@@ -1,12 +1,16 @@
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rocktune.deploy import PlannedChange, RolloutPlan, RunningRocksDb, Way, plan_of, running_store
 from rocktune.device import DeviceSpec
+from rocktune.engine.base import RunFailed
 from rocktune.errors import UserError
 from rocktune.importing import parsed_document
+from rocktune.space import OptionMaps
+from rocktune.trial import Status
 
 DUMP = """\
 2026/11/26-10:00:00.000000 7f RocksDB version: 8.5.3
@@ -165,7 +169,7 @@ def test_all_that_has_no_effect_is_named(database: Path, rocksdb: RunningRocksDb
         "write_bufer_size", "max_background_jobs", "compression_opts", "compression_opts.levle", "fast",
     }  # fmt: skip
     assert left["write_bufer_size"][1].endswith("did you mean 'write_buffer_size'?")
-    assert left["max_background_jobs"] == ("cf default", "it belongs into the section [DBOptions]")
+    assert left["max_background_jobs"] == ("cf default", "it belongs in the section [DBOptions]")
     assert left["fast"] == ("Wishes", "RocksDB has no section [Wishes]")
 
 
@@ -178,6 +182,16 @@ def test_a_present_option_that_rocksdb_corrects_is_a_change(database: Path, rock
     assert corrected.note == "RocksDB adjusts it when it opens the store"
     assert plan.live == {"cf:default": {"level0_file_num_compaction_trigger": "80"}}
     assert "level0_slowdown_writes_trigger must not be below" in plan.refused
+
+
+def test_a_trial_that_fails_does_not_hide_the_plan(database: Path, rocksdb: RunningRocksDb) -> None:
+    def crashing(present: OptionMaps, text: str) -> str:
+        raise RunFailed(Status.CRASHED, "killed")
+
+    plan = planned(database, replace(rocksdb, refusal=crashing), family("write_buffer_size=1M"))
+    assert only(plan).name == "write_buffer_size"
+    assert plan.refused == ""
+    assert plan.notes[-1].startswith("Whether a running program takes the live options was not tried: ")
 
 
 def test_a_column_family_that_the_database_lacks_is_refused(database: Path, rocksdb: RunningRocksDb) -> None:

@@ -177,8 +177,8 @@ def test_fates_of_database_options(linked: LinkedRocksDb, line: str, fate: Fate 
             "max_backgroud_jobs=2",
             "no RocksDB up to 11.8 writes an option of this name; did you mean 'max_background_jobs'?",
         ),
-        ("write_buffer_size=1M", "it belongs into the section [CFOptions]"),
-        ("block_restart_interval=8", "it belongs into the section [TableOptions/BlockBasedTable]"),
+        ("write_buffer_size=1M", "it belongs in the section [CFOptions]"),
+        ("block_restart_interval=8", "it belongs in the section [TableOptions/BlockBasedTable]"),
         ("use_spdb_writes=true", "no RocksDB up to 11.8 writes an option of this name"),
     ],
 )

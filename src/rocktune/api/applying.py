@@ -121,10 +121,7 @@ def planned(database: str | Path, options_file: str | Path, device: str | None) 
         except RunFailed as failure:
             raise UserError(f"the worker for RocksDB {checker.rocksdb_version} failed: {failure}") from None
         is_open = is_locked_by_another(store.directory / "LOCK")
-        try:
-            plan = plan_of(store, wanted, rocksdb, is_open, spec)
-        except RunFailed as failure:
-            raise UserError(f"{store.directory}: cannot be planned for: {failure}") from None
+        plan = plan_of(store, wanted, rocksdb, is_open, spec)
         yield Planned(plan, store, wanted, rocksdb.linked, checker.command)
 
 

@@ -33,7 +33,8 @@ class Differences:
         values: value before (empty if not known) and after, of each option that differs.
         wanted: value of each option that the new file names or changes, as RocksDB writes it; without those
             that only the application can read, such as its own filter policy.
-        present: all present options of the database and of the families that the new file names, by section.
+        present: all present options of the database and of the families that the new file names, by section;
+            without those whose classes only the application has.
         why: what RocksDB or rocktune says of a value, where it is another one than the file's.
         left_out: options of the new file that have no effect on this RocksDB.
     """
@@ -103,8 +104,14 @@ def differences_of(
     for family in wanted.families or present.families[:1]:
         before = imported(present, linked, family.name, application_measures=True)
         after = imported(merged, linked, family.name, application_measures=True)
-        for section, options in before.options.items():
-            present_maps[section if section == "db" else family_section(section, family.name)] = options
+        # RocksDB alone cannot open a database with classes that only the application has.
+        foreign = {(entry.section, entry.name) for entry in before.account.with_fate(Fate.FOREIGN)}
+        for section in SECTIONS:  # other families have sections of their own
+            present_maps[section if section == "db" else family_section(section, family.name)] = {
+                name: text
+                for name, text in before.options.get(section, {}).items()
+                if (section, name) not in foreign
+            }
         changed = dict(_changed_values(before, after, family.name))
         found.values |= changed
         found.wanted |= {place: value for place, (_, value) in changed.items()}

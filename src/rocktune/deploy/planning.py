@@ -9,6 +9,7 @@ from rocktune.deploy.plan import LevelBytes, PlannedChange, Rewrite, RolloutPlan
 from rocktune.deploy.running import RunningStore
 from rocktune.deploy.watched import watched_text
 from rocktune.device import DeviceSpec
+from rocktune.engine.base import RunFailed
 from rocktune.importing import LinkedRocksDb, OptionsDocument
 from rocktune.space import OptionMaps, family_section
 from rocktune.space.options import SECTIONS
@@ -76,6 +77,7 @@ def plan_of(
         for section, family, name in found.values
     ]
     live = _live(found, rocksdb)
+    refused, untried = _refusal(found.present, live, rocksdb)
     order = list(SECTIONS)
     changes.sort(key=lambda each: (each.step, order.index(each.section), each.family, each.name))
     return RolloutPlan(
@@ -88,8 +90,8 @@ def plan_of(
         changes=_renumbered(changes),
         left_out=found.left_out,
         live=live,
-        refused=_refusal(found.present, live, rocksdb),
-        notes=tuple(_notes(store, rocksdb, changes)),
+        refused=refused,
+        notes=(*_notes(store, rocksdb, changes), *untried),
     )
 
 
@@ -196,10 +198,13 @@ def _live(found: Differences, rocksdb: RunningRocksDb) -> dict[str, dict[str, st
     return live
 
 
-def _refusal(present: OptionMaps, live: Mapping[str, Mapping[str, str]], rocksdb: RunningRocksDb) -> str:
-    """Returns why a watcher would refuse the live options; empty if it would take them.
+def _refusal(
+    present: OptionMaps, live: Mapping[str, Mapping[str, str]], rocksdb: RunningRocksDb
+) -> tuple[str, tuple[str, ...]]:
+    """Returns why a watcher would refuse the live options, and a sentence if that could not be tried.
 
-    Options of objects are left out, because only the application knows whether it has them.
+    The reason is empty if it would take them, or if that could not be tried. Options of objects are left out,
+    because only the application knows whether it has them.
     """
     names = {section: {name for part, name in _CALLS if part == section} for section in SECTIONS}
     tried = {
@@ -208,7 +213,10 @@ def _refusal(present: OptionMaps, live: Mapping[str, Mapping[str, str]], rocksdb
         }
         for section, options in live.items()
     }
-    return rocksdb.refusal(present, watched_text(tried))
+    try:
+        return rocksdb.refusal(present, watched_text(tried)), ()
+    except RunFailed as failure:
+        return "", (f"Whether a running program takes the live options was not tried: {failure}",)
 
 
 def _notes(store: RunningStore, rocksdb: RunningRocksDb, changes: list[PlannedChange]) -> Iterator[str]:

@@ -177,7 +177,7 @@ def unknown_reason(path: str) -> str:
     holder, _, name = path.rpartition(".")
     elsewhere = [title for section, title in _TITLES.items() if introduced_in(f"{section}.{name}")]
     if holder in _TITLES and elsewhere:
-        return f"it belongs into the section [{elsewhere[0]}]"
+        return f"it belongs in the section [{elsewhere[0]}]"
     reason = "no RocksDB up to 11.8 writes an option of this name"
     siblings = [each.rpartition(".")[2] for each in introductions() if each.rpartition(".")[0] == holder]
     nearest = difflib.get_close_matches(name, siblings, n=1, cutoff=_SPELLING)

@@ -175,14 +175,16 @@ class _Sparse:
 
     def log(self, features: NDArray[Any]) -> float:
         """Returns the predicted logarithm for one row of features; NaN where a run would lack the figure."""
-        if (
-            self._known is not None
-            and not self._known[-1].classes_[
-                int(np.argmax(_mean_of_trees(self._known, features, "predict_proba")[0]))
-            ]
-        ):
+        if not self._is_known(features):
             return math.nan
         return _predicted(self._model, features)
+
+    def _is_known(self, features: NDArray[Any]) -> bool:
+        """Returns whether a run with one row of features would have the figure."""
+        if self._known is None:
+            return True
+        shares = _mean_of_trees(self._known, features, "predict_proba")[0]
+        return bool(self._known[-1].classes_[np.argmax(shares)])
 
 
 def _predicted(model: Any, features: NDArray[Any]) -> float:

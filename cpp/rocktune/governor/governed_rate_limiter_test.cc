@@ -125,7 +125,7 @@ TEST_F(GovernedRateLimiterTest, SetsNoLimitAfterStopLimiting) {
 
 TEST_F(GovernedRateLimiterTest, ABucketTakesWritesOfFlushesAndCompactions) {
   // At a low rate, so that a compaction's first write waits for a refill.
-  GovernedRateLimiter limiter(400'000'000, clock_, std::make_unique<DrainBucket>(1, 1000));
+  GovernedRateLimiter limiter(400'000'000, clock_, std::make_unique<DrainBucket>(1, 1000, clock_));
   limiter.Request(kBytes, rocksdb::Env::IO_HIGH, nullptr, OpType::kWrite);  // neither flush nor compaction
   std::atomic<bool> read{false};
   std::thread compaction([&] {
@@ -146,7 +146,7 @@ TEST_F(GovernedRateLimiterTest, ABucketTakesWritesOfFlushesAndCompactions) {
 
 TEST_F(GovernedRateLimiterTest, ABucketBoundsTheSizeOfRequests) {
   EXPECT_EQ(limiter_.GetSingleBurstBytes(), 256 << 10);
-  const GovernedRateLimiter limiter(1, clock_, std::make_unique<DrainBucket>(190'000'000, 6250));
+  const GovernedRateLimiter limiter(1, clock_, std::make_unique<DrainBucket>(190'000'000, 6250, clock_));
   EXPECT_EQ(limiter.GetSingleBurstBytes(), 74'218);
 }
 

@@ -25,7 +25,8 @@ uint64_t Bytes(const DeviceCounters& counters, IoCause cause) {
 // Returns the bucket of mode kDrains and null in the other modes.
 std::unique_ptr<DrainBucket> NewBucket(const GovernorOptions& options) {
   return options.mode == GovernorMode::kDrains
-             ? std::make_unique<DrainBucket>(options.max_flush_bytes_per_s, RefillMicros(options.interval_us))
+             ? std::make_unique<DrainBucket>(options.max_flush_bytes_per_s, RefillMicros(options.interval_us),
+                                             options.clock)
              : nullptr;
 }
 

@@ -7,7 +7,7 @@ from rocktune.space.dremel import dremel_space
 from rocktune.space.knob import Condition, Knob
 from rocktune.space.memory import FamilyEntries, MemoryShares
 from rocktune.space.nearest import Nearest, nearest_configuration
-from rocktune.space.options import merged_options, scaled_options
+from rocktune.space.options import FIFO, merged_options, scaled_options
 from rocktune.space.options_file import options_file_text
 from rocktune.space.space import Space
 from rocktune.space.space_file import (
@@ -20,6 +20,7 @@ from rocktune.space.space_file import (
 
 __all__ = [
     "CATALOGUE",
+    "FIFO",
     "BlockCache",
     "Condition",
     "Configuration",

@@ -10,7 +10,9 @@ from rocktune.space.space import Space
 
 
 def without(space: Space, names: Collection[str]) -> Space:
-    """Returns the space without some knobs and words, and without the knobs that are active only with them.
+    """Returns the space without some knobs and words, and without what has a meaning only with them.
+
+    That is knobs that are active only with them, and rules that compare them.
 
     Args:
         space: the space of one column family.
@@ -19,7 +21,8 @@ def without(space: Space, names: Collection[str]) -> Space:
     """
     gone = {knob.name: CATALOGUE.get(knob.name, knob).default for knob in space.knobs if knob.name in names}
     kept = (_without_words(knob, names) for knob in space.knobs if knob.name not in gone)
-    return replace(space, knobs=resolved([knob for knob in kept if knob is not None], gone))
+    rules = tuple(rule for rule in space.rules if not gone.keys() & set(rule.compares))
+    return replace(space, knobs=resolved([knob for knob in kept if knob is not None], gone), rules=rules)
 
 
 def _without_words(knob: Knob, words: Collection[str]) -> Knob | None:

@@ -21,6 +21,8 @@ SECTIONS = ("db", "cf", "table")
 """RocksDB's own sections, which merged options always have."""
 OWN_SECTIONS = MappingProxyType({"governor": "compaction governor", "flsm": "FLSM store"})
 """rocktune's own sections, each with the name of its component. A store uses it if the section is present."""
+FIFO = "kCompactionStyleFIFO"
+"""The compaction style that only drops files: those beyond a size, and those beyond an age."""
 _THREADS = ("max_background_compactions", "max_background_flushes")
 _JOBS = "max_background_jobs"
 _WITHOUT_KNOB = MappingProxyType(

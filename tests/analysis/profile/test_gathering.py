@@ -118,8 +118,11 @@ def test_levels_without_their_sum_are_data(tmp_path: Path) -> None:
     assert (stats.total, stats.files) == (None, 25)
 
 
-def test_a_time_to_live_lets_data_expire_only_with_fifo() -> None:
-    text = '[CFOptions "default"]\nttl=60\ncompaction_filter_factory={}\ncompaction_style={}\n'
+def test_a_time_to_live_and_a_size_let_data_expire_only_with_fifo() -> None:
+    text = (
+        '[CFOptions "default"]\nttl=60\ncompaction_filter_factory={}\ncompaction_style={}\n'
+        "compaction_options_fifo={{max_table_files_size=1000;allow_compaction=true;max_data_files_size=0}}\n"
+    )
 
     def expiry(factory: str, style: str) -> tuple[tuple[str, str], ...]:
         document = parsed_document(text.format(factory, style).encode())
@@ -127,7 +130,10 @@ def test_a_time_to_live_lets_data_expire_only_with_fifo() -> None:
         return family.expiry
 
     assert expiry("nullptr", "kCompactionStyleLevel") == ()
-    assert expiry("nullptr", "kCompactionStyleFIFO") == (("ttl", "60"),)
+    assert expiry("nullptr", "kCompactionStyleFIFO") == (
+        ("ttl", "60"),
+        ("compaction_options_fifo.max_table_files_size", "1000"),
+    )
     assert expiry("TtlCompactionFilterFactory", "kCompactionStyleLevel") == (
         ("compaction_filter_factory", "TtlCompactionFilterFactory"),
     )

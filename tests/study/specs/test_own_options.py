@@ -1,6 +1,7 @@
 import contextlib
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -9,7 +10,14 @@ from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.space import BlockCache, OptionMaps, Space, space_document, space_from_document
 from rocktune.study import make_request, own_notes, resolve, space_of
-from rocktune.study.specs.own_options import AskedMemory, OwnBaseline, OwnTerms, own_baseline
+from rocktune.study.specs.own_options import (
+    AskedMemory,
+    OwnBaseline,
+    OwnTerms,
+    dropping_sentences,
+    own_baseline,
+)
+from rocktune.study.specs.problem import baseline_of
 from rocktune.study.specs.spec import StudySpec
 from rocktune.testing.own_options import imported_options
 from rocktune.units import MIB
@@ -201,3 +209,47 @@ def test_terms_of_older_ledgers_keep_their_digest() -> None:
     again = OwnTerms.model_validate(own.terms.model_dump(mode="json"))
     assert again == own.terms
     assert again.account is not None
+
+
+FIFO_SENTENCE = (
+    "FIFO compaction drops the oldest data beyond 20MiB at full size. Lookups of dropped keys find nothing "
+    "and are fast; space amplification counts these keys as stored."
+)
+
+
+def fifo_study(space: str, style: str = "kCompactionStyleFIFO", fifo: str = "") -> StudySpec:
+    given = options("512M")
+    given["cf"] |= {"compaction_style": style, "max_bytes_for_level_base": "1"}
+    given["cf"] |= {"compaction_options_fifo": fifo} if fifo else {}
+    request = make_request({"workload": "ycsb-a", "space": space, "protocol": "short"})
+    return resolve(request, "study", lambda _: imported_options(given))
+
+
+def test_a_store_that_drops_data_is_compared_with_its_like() -> None:
+    spec = fifo_study("full", fifo="{allow_compaction=false;max_table_files_size=20971520;}")
+    space = space_of(spec)
+    names = {knob.name for knob in space.knobs}
+    assert "write_buffer_size" in names
+    assert not any(name.startswith(("universal", "max_bytes_for_level")) for name in names)
+    rng = np.random.default_rng(1)
+    for configuration in (baseline_of(spec, space), *space.sample(5, rng)):
+        assert space.options(configuration)["cf"]["compaction_style"] == "kCompactionStyleFIFO"
+    left_out, *notes = own_notes(spec)
+    assert "compaction_style=kCompactionStyleFIFO, which drops data that other styles keep" in left_out
+    assert FIFO_SENTENCE in notes
+
+
+def test_fifo_without_a_size_has_rocksdbs_own() -> None:
+    assert FIFO_SENTENCE.replace("20MiB", "1GiB") in own_notes(fifo_study("dremel"))
+
+
+def test_a_store_that_keeps_its_data_has_all_knobs_of_compactions() -> None:
+    spec = fifo_study("full", style="kCompactionStyleUniversal")
+    assert "compaction_style" in {knob.name for knob in space_of(spec).knobs}
+    assert not any("FIFO" in note for note in own_notes(spec))
+
+
+def test_each_family_that_drops_data_is_named() -> None:
+    fifo = {"compaction_style": "kCompactionStyleFIFO"}
+    sentences = dropping_sentences({"cf": {}, "cf:logs": fifo, "cf:users": {}, "table:logs": {}})
+    assert [each.partition(" drops")[0] for each in sentences] == ["FIFO compaction of logs"]

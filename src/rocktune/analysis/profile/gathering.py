@@ -8,6 +8,7 @@ from rocktune.engine import FamilyTables, StoreTables
 from rocktune.importing import OptionsDocument
 from rocktune.importing.document import Option
 from rocktune.importing.logs import Dump, FamilyWork, LevelRow, LogDocument, Opening
+from rocktune.space import FIFO
 
 _INTERNAL_KEY_BYTES = 8
 _BLOB_RECORD_BYTES = 32
@@ -17,11 +18,14 @@ _BLOB_INDEX_BYTES = 10
 _FOUND = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
 _FILTERS = ("compaction_filter", "compaction_filter_factory")
 _BLOB_OPTION = "enable_blob_files"
-_FIFO_TTL = ("ttl", "compaction_options_fifo.ttl")
+_FIFO_BOUNDS = (
+    "ttl",
+    "compaction_options_fifo.ttl",
+    "compaction_options_fifo.max_table_files_size",
+    "compaction_options_fifo.max_data_files_size",
+)
 _OFF = ("", "0", "nullptr", "None", "18446744073709551614", "18446744073709551615")
 """Values of filters and times that stand for no filter, for never, or for a default of RocksDB's own."""
-FIFO = "kCompactionStyleFIFO"
-"""The compaction style that only drops files."""
 _MIN_GROWTH_BYTES = 64 << 20
 """Writes below it do not show whether a store grows: most of them are in memtables."""
 
@@ -97,7 +101,7 @@ def _with_options(facts: FamilyFacts, options: Mapping[str, str]) -> FamilyFacts
     """Returns a family's facts with the options that say something of its load."""
     style = options.get("compaction_style", facts.compaction_style)
     # With other styles RocksDB's time to live only makes old tables be compacted.
-    names = _FILTERS + (_FIFO_TTL if style == FIFO else ())
+    names = _FILTERS + (_FIFO_BOUNDS if style == FIFO else ())
     return replace(
         facts,
         expiry=tuple((name, options[name]) for name in names if options.get(name, "") not in _OFF),
@@ -214,7 +218,7 @@ def _family(opening: Opening, name: str) -> FamilyFacts:
     work = next((each for each in opening.work if each.family == name), None)
     stats = [family for dump in opening.dumps for family in dump.families if family.family == name]
     known = stats[-1].size_bytes if stats else None
-    names = ("compaction_style", *_FILTERS, *_FIFO_TTL, _BLOB_OPTION)
+    names = ("compaction_style", *_FILTERS, *_FIFO_BOUNDS, _BLOB_OPTION)
     options = {option: opening.option(option, name) or "" for option in names}
     size = None if known is None else round(known)
     largest = _largest_run_share(stats[-1].levels) if stats else None

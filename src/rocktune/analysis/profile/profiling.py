@@ -3,9 +3,9 @@
 from rocktune.analysis.profile.data import FamilyData, data_of
 from rocktune.analysis.profile.facts import FamilyFacts, StoreFacts
 from rocktune.analysis.profile.findings import Basis, Findings, Profile
-from rocktune.analysis.profile.gathering import FIFO
 from rocktune.analysis.profile.operations import arrival_of, growth_of, key_chooser_of, mix_of, scan_length_of
 from rocktune.errors import UserError
+from rocktune.space import FIFO
 from rocktune.spec_file import validated
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.loads import FamilySpec, PreloadSpec

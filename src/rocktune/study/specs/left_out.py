@@ -7,7 +7,7 @@ from typing import Any
 
 from rocktune.engine import EmbeddedSpec, EngineSpec, OptionsChecker
 from rocktune.engine.libraries import worker_with
-from rocktune.space import Knob, OptionMaps, Space, section_kind
+from rocktune.space import FIFO, Knob, OptionMaps, Space, section_kind
 from rocktune.units import format_bytes
 from rocktune.workload import WorkloadSpec
 
@@ -17,6 +17,7 @@ _NO_LIBRARY = "kDisableCompressionOption"
 BLOB_KNOB = "enable_blob_files"
 _BLOB_THRESHOLD = "min_blob_size"
 _PERIODIC = "periodic_compaction_seconds"
+_STYLE = "compaction_style"
 _COLLECTOR = "CompactOnDeletionCollectorFactory"
 """It marks tables with many tombstones for compaction; an application has to set it in its own code."""
 
@@ -78,6 +79,27 @@ def _without_use(space: Space, workload: WorkloadSpec) -> dict[str, str]:
     if max_bytes >= min_bytes:
         return {}
     return {BLOB_KNOB: f"values have at most {format_bytes(max_bytes)}"}
+
+
+def style_left_out(space: Space, base_options: OptionMaps) -> dict[str, str]:
+    """Returns the knobs of compactions if the user's own store drops data, each with the reason.
+
+    A configuration with another style would keep what the baseline drops, and their figures do not compare.
+
+    Args:
+        space: the study's space.
+        base_options: the options of the user's file at full size.
+    """
+    styles = [texts.get(_STYLE) for name, texts in base_options.items() if section_kind(name) == "cf"]
+    if FIFO not in styles or all(knob.plain_name != _STYLE for knob in space.knobs):
+        return {}
+    reason = f"the OPTIONS file has {_STYLE}={FIFO}, which drops data that other styles keep"
+    names = [
+        knob.plain_name
+        for knob in space.knobs
+        if knob.plain_name == _STYLE or any(each.parent == _STYLE for each in knob.when)
+    ]
+    return dict.fromkeys(names, reason)
 
 
 def _inexpressible(space: Space, workload: WorkloadSpec) -> dict[str, str]:

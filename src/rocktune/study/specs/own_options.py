@@ -3,6 +3,7 @@
 An OPTIONS file lacks some settings, such as the block cache. These are made equal for baseline and winner.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
@@ -11,6 +12,7 @@ from rocktune.errors import UserError
 from rocktune.importing import ImportedOptions
 from rocktune.options_account import OptionsAccount
 from rocktune.space import (
+    FIFO,
     BlockCache,
     FamilyEntries,
     MemoryShares,
@@ -25,6 +27,9 @@ from rocktune.space import (
 from rocktune.spec_file import SparseSpec, Switch
 from rocktune.units import format_bytes
 
+_FIFO_BYTES = re.compile(r"max_table_files_size=(\d+)")
+_FIFO_DEFAULT_BYTES = 1 << 30
+"""RocksDB's default of `max_table_files_size`."""
 _NEVER_IN_A_FILE = ("write buffer manager", "Env", "SstFileManager", "row cache")
 
 CacheSource = Literal["options_file", "asked", "search", "none"]
@@ -299,7 +304,22 @@ def _other_sentences(terms: OwnTerms, options: OptionMaps) -> Iterator[str]:
             yield f"The file's other column families are not loaded: {named}."
         else:
             yield f"Measured is column family '{terms.family}'; the file's others are left out: {named}."
+    yield from dropping_sentences(options)
     if terms.account is not None:
         yield from terms.account.notes
     if terms.left_out:
         yield f"Left out of the file: {', '.join(terms.left_out)}."
+
+
+def dropping_sentences(options: OptionMaps) -> Iterator[str]:
+    """Yields a sentence for each column family whose compactions drop data by its size."""
+    for section, texts in options.items():
+        if section_kind(section) == "cf" and texts.get("compaction_style") == FIFO:
+            found = _FIFO_BYTES.search(texts.get("compaction_options_fifo", ""))
+            max_bytes = int(found[1]) if found else _FIFO_DEFAULT_BYTES
+            family = section.partition(":")[2]
+            yield (
+                f"FIFO compaction{f' of {family}' if family else ''} drops the oldest data beyond "
+                f"{format_bytes(max_bytes)} at full size. Lookups of dropped keys find nothing and are fast; "
+                "space amplification counts these keys as stored."
+            )

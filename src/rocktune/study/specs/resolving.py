@@ -21,7 +21,7 @@ from rocktune.outcome import Protocol
 from rocktune.space import FamilyEntries, space_document, space_from_document, with_deletes
 from rocktune.study.specs.bounds import default_constraints, stated_constraints
 from rocktune.study.specs.goals import check_operations, check_robust, checked_prices
-from rocktune.study.specs.left_out import left_out_of
+from rocktune.study.specs.left_out import left_out_of, style_left_out
 from rocktune.study.specs.own_options import OwnBaseline, own_baseline
 from rocktune.study.specs.problem import (
     expected_entries,
@@ -179,6 +179,8 @@ def conditions_of(
     file = own_options(workload.family_names if workload.families else ())
     own = None if file is None else own_baseline(file, document, entries, asked, families)
     if own is not None:
+        if of_style := style_left_out(space, own.options):
+            document = document | {"left_out": left_out | of_style}
         _require_budget(document, own, entries, families)
     return {
         "workload": workload,

@@ -176,6 +176,15 @@ def test_a_sparse_file_of_five_gigabytes(tmp_path: Path) -> None:
     assert found.lines <= 3
 
 
+@pytest.mark.parametrize("zeros", [255 << 10, 300 << 10, 1 << 20, 3 << 20, 5_000_001])
+def test_zeros_that_were_written_are_passed_over(zeros: int, tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    before, after = (message(second, f"[WARN] at {second}").encode() for second in (0, 1))
+    path.write_bytes(before + bytes(zeros) + b"\n" + after * 3 + bytes(zeros))
+    found = document(path)
+    assert [each.text for each in found.openings[0].messages] == ["at 0", *["at 1"] * 3]
+
+
 def big_log(path: Path) -> None:
     """Writes a LOG of many families, dumps, stalls and jobs, in three openings."""
     with path.open("w") as file:

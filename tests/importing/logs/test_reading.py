@@ -4,9 +4,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.importing.logs.made import TABLE, Write, document, header, message, only
+from tests.importing.logs.made import GOLDENS, TABLE, Write, document, header, message, only
 
-from rocktune.importing.logs import LogFileError, StallCause
+from rocktune.importing.logs import LogFileError, StallCause, looks_like_log
+
+CASES = Path(__file__).parent / "cases"
 
 NAMES = ("two words", "a:b", 'with "quotes"', "back\\nslash", "brackets [1] [JOB 2] x", "] ", "é", "")
 
@@ -280,3 +282,19 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         with pytest.raises(LogFileError) as failure:
             document(path)
         assert said in str(failure.value)
+
+
+def test_a_log_is_told_from_other_files(tmp_path: Path) -> None:
+    def looks(content: bytes) -> bool:
+        file = tmp_path / "file"
+        file.write_bytes(content)
+        return looks_like_log(file)
+
+    assert all(looks_like_log(each) for each in GOLDENS)
+    assert all(looks_like_log(each) for each in CASES.iterdir())
+    assert not looks(b"")
+    assert not looks(b"time_us,operation,key\n0,get,a\n" * 100_000)
+    assert not looks(b"\x00\x01feedcafedeadbeef\tTrace Version: 0.2" + bytes(3 << 20))
+    # What cannot be read is left to the reader, whose error says why.
+    assert looks(b"\x1f\x8b" + bytes(100))
+    assert looks_like_log(tmp_path / "missing")

@@ -171,8 +171,12 @@ def _skip_rest(file: BinaryIO, piece: bytes) -> None:
 
 def _skip_hole(file: BinaryIO) -> None:
     """Moves past a hole of a sparse file, which a crash may leave behind."""
-    here = file.tell()
+    here, descriptor = file.tell(), file.fileno()
+    # The buffer has read ahead to there. It does not see lseek, and would read a part again.
+    ahead = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
-        file.seek(os.lseek(file.fileno(), here, os.SEEK_DATA))
+        data = os.lseek(descriptor, here, os.SEEK_DATA)
     except OSError:  # no data follows, or the file system knows no holes
-        file.seek(here)
+        data = here
+    os.lseek(descriptor, ahead, os.SEEK_SET)
+    file.seek(data)

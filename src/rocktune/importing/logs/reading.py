@@ -1,5 +1,6 @@
 """Reads LOG files of any RocksDB or Speedb, and what db_bench and `rocksdb.stats` print."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from rocktune.importing.logs.rolled import LogFile, ordered_files
 _MAX_ITEMS = 60_000
 """Dumped rows, jobs and the like that all openings keep together."""
 _MAX_OPENINGS = 1_000
+_LOOK_BYTES = 1 << 20
+"""Bytes within which a LOG says something that is understood."""
 _MAX_VERSION_LINE = 300
 _HEADER_MESSAGES = 50
 """Messages within which the header of an opening names its session."""
@@ -49,6 +52,20 @@ def read_log(paths: Sequence[Path]) -> LogDocument:
     )
 
 
+def looks_like_log(path: Path) -> bool:
+    """Returns whether the beginning of a file says anything as a LOG; True if it cannot be read at all.
+
+    Args:
+        path: a file.
+    """
+    reader = _Reader()
+    try:
+        reader.read(LogFile(path, None, False), follows=False, max_bytes=_LOOK_BYTES)
+    except (LogFileError, OSError):
+        return True
+    return bool(reader.finished())
+
+
 def _databases(openings: Sequence[Opening]) -> list[str]:
     """Returns a sentence on which opening is of which database; none for one database."""
     numbers: dict[str, list[str]] = {}
@@ -83,16 +100,21 @@ class _Reader:
         self._messages = 0
         self._rolled = False
 
-    def read(self, file: LogFile, follows: bool) -> None:
+    def read(self, file: LogFile, follows: bool, max_bytes: float = math.inf) -> None:
         """Reads a file.
 
         Args:
             file: the file.
             follows: whether it is of the same database as the file before.
+            max_bytes: where reading stops, after the line that is then read.
         """
+        read_bytes = 0
         counts = LineCounts()
         self._rolled = follows and not file.opens
         for line in log_lines(file.path, counts):
+            read_bytes += len(line.text)
+            if read_bytes > max_bytes:
+                break
             if line.starts and self._is_header(line):
                 continue
             self._current.add(line)

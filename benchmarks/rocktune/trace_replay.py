@@ -1,9 +1,10 @@
 """Compares the replay of a recorded trace, whole and sampled, with the run that it was recorded from.
 
 YCSB-A runs in a closed loop at full size, without and with RocksDB's own tracer. The trace is imported and
-replayed in a closed loop, whole and as a sample of 1/16 on a 1/16 model. The live stores hold all keys. A
-replay loads only the keys that the trace reads before it writes them, so the keys are few enough that the
-trace names many of them. --scale S divides the number of keys and the memory, not the replayed model.
+replayed in a closed loop, whole and as a sample of 1/16 on a 1/16 model. A workload that `rocktune profile`
+makes of the trace runs as well. The live stores hold all keys. A replay loads only the keys that the trace
+reads before it writes them, so the keys are few enough that the trace names many of them; a profile
+estimates how many there are. --scale S divides the number of keys and the memory, not the replayed model.
 """
 
 import tempfile
@@ -14,11 +15,12 @@ from pathlib import Path
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.measuring import embedded_engine
 from benchmarks.common.tables import write_csv
+from rocktune.analysis.profile import gathered, profiled
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, import_trace
 from rocktune.space import load_space
 from rocktune.trial import Experiment, Measurement
-from rocktune.workload import WorkloadSpec, load_workload, trace_workload
+from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_workload
 
 DEVICE = "ssd-100mb"
 SOURCE = "trace replay"
@@ -69,7 +71,7 @@ def _live(workload: WorkloadSpec, skew: float, keys: int) -> WorkloadSpec:
 def _compared(
     engine: EmbeddedEngine, live: Experiment, seed: int, folder: Path, settings: Settings
 ) -> dict[str, float]:
-    """Returns throughput and hit ratio of the live run and of both replays."""
+    """Returns throughput and hit ratio of the live run, of both replays and of the profile."""
     seconds = QUICK_S if settings.quick else SECONDS
     trace, operations = folder / "trace", folder / f"{len(list(folder.iterdir()))}.operations"
     plain = _run(engine, live, seed, seconds)
@@ -83,11 +85,20 @@ def _compared(
         "live": plain,
         "whole": _run(engine, whole, seed, seconds),
         "sample": _run(engine, sampled, seed, seconds / SAMPLE),
+        "profiled": _run(engine, replace(live, workload=_profiled(summary, live.workload)), seed, seconds),
     }
     operations.unlink()
     return {f"{name}_throughput_ops_s": run.figures["throughput_ops_s"] for name, run in found.items()} | {
         f"{name}_hit_ratio": _hit_ratio(run) for name, run in found.items()
     }
+
+
+def _profiled(summary: TraceSummary, live: WorkloadSpec) -> WorkloadSpec:
+    """Returns the workload of a trace alone, with the threads and the closed loop that no trace states."""
+    workload = profiled(gathered(None, None, None, summary), "profiled").workload
+    (session,) = workload.sessions
+    closed = session.model_copy(update={"arrival": live.sessions[0].arrival})
+    return workload.model_copy(update={"sessions": (closed,), "threads": live.threads})
 
 
 def _run(
@@ -125,7 +136,15 @@ def _claims(rows: list[dict[str, float]], skew: float, version: str) -> list[Cla
     hits = reported(
         f"sample_hits_less_live_{suffix}", SOURCE, "points of hit ratio", mean_interval(points), **facts
     )
-    return [decided(whole, 0.95, 1.05), decided(sample, 0.9, 1.1), decided(hits, -2, 2)]
+    profile = reported(
+        f"profiled_over_live_{suffix}", SOURCE, unit, ratio_interval(ratios("profiled")), **facts
+    )
+    return [
+        decided(whole, 0.95, 1.05),
+        decided(sample, 0.9, 1.1),
+        decided(profile, 0.9, 1.1),
+        decided(hits, -2, 2),
+    ]
 
 
 if __name__ == "__main__":

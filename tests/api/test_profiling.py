@@ -10,7 +10,9 @@ import pytest
 from tests.importing.logs.made import GOLDENS
 
 from rocktune import api
+from rocktune.analysis.profile import Basis
 from rocktune.device import DeviceSpec, MeasuredDisk, remember
+from rocktune.engine.local.data_directory import DATA_VARIABLE
 from rocktune.engine.worker import WORKER_VARIABLE
 from rocktune.errors import UserError
 from rocktune.workload import load_workload
@@ -106,6 +108,68 @@ def test_a_log_alone_is_profiled() -> None:
     document = api.profile_json(made)
     assert {each["basis"] for each in document["findings"]} >= {"measured", "assumed"}
     assert document["options_file"] is None
+
+
+@pytest.fixture(scope="module")
+def traced_store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A database of 5,000 keys, and a trace of 8,000 operations of db_bench on it, 60% of them lookups."""
+    if shutil.which("db_bench") is None:
+        pytest.skip("db_bench is not here (Debian has it in rocksdb-tools)")
+    directory = tmp_path_factory.mktemp("traced")
+    store, trace = directory / "db", directory / "operations.trace"
+    fixed = ["db_bench", f"--db={store}", "--num=5000", "--key_size=20", "--value_size=150"]
+    load = ["--benchmarks=filluniquerandom,flush", "--compression_type=none"]
+    run = ["--benchmarks=readrandomwriterandom", "--use_existing_db", "--readwritepercent=60", "--reads=8000"]
+    subprocess.run([*fixed, *load], check=True, capture_output=True)
+    subprocess.run([*fixed, *run, f"--trace_file={trace}"], check=True, capture_output=True)
+    return store, trace
+
+
+@pytest.fixture
+def own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keeps imported traces out of the user's data directory."""
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "rocktune"))
+
+
+@pytest.mark.usefixtures("own_data")
+def test_a_trace_alone_is_profiled(traced_store: tuple[Path, Path], tmp_path: Path) -> None:
+    made = api.profile([traced_store[1]], out=tmp_path / "mine.toml")
+    workload = load_workload(str(tmp_path / "mine-workload.toml"))
+    assert workload == made.profile.workload
+    mix = workload.mix_of(workload.sessions[0])
+    assert (mix.get, mix.put) == pytest.approx((0.6, 0.4), abs=0.02)
+    # The trace names most keys; the others follow from how often it names each.
+    assert workload.keys == pytest.approx(5_000, rel=0.1)
+    assert (workload.key_bytes, workload.value.low) == (20, 150)
+    assert workload.key_chooser.skew == 0
+    assert "block cache is unknown" in made.profile.left_out[0]
+    assert api.estimate(tmp_path / "mine.toml", device="nvme")["own_options_notes"]
+
+
+@pytest.mark.usefixtures("own_data")
+def test_a_trace_and_its_database_are_profiled(traced_store: tuple[Path, Path]) -> None:
+    store, trace = traced_store
+    before = contents(store)
+    made = api.profile([trace, store])
+    assert contents(store) == before
+    assert made.options_file is not None
+    workload = made.profile.workload
+    assert workload.value_compressed_fraction > 0.9
+    assert workload.mix_of(workload.sessions[0]).get == pytest.approx(0.6, abs=0.02)
+    assert {each.what: each.basis for each in made.profile.findings}["share of gets"] is Basis.MEASURED
+
+
+@pytest.mark.usefixtures("own_data")
+def test_files_that_are_neither_log_nor_trace_are_refused(
+    traced_store: tuple[Path, Path], tmp_path: Path
+) -> None:
+    text, other = tmp_path / "notes.txt", tmp_path / "other.trace"
+    text.write_text("nothing of interest\n" * 1000)
+    with pytest.raises(UserError, match=r"notes\.txt says nothing as a LOG; as a trace: .*docs/traces\.md"):
+        api.profile([text])
+    shutil.copy(traced_store[1], other)
+    with pytest.raises(UserError, match="name one trace at most"):
+        api.profile([traced_store[1], other])
 
 
 def test_no_file_is_overwritten(store: Path, tmp_path: Path) -> None:

@@ -10,14 +10,15 @@ import tomli_w
 from rocktune.analysis.profile import Basis, Finding, Profile, gathered, profiled
 from rocktune.api.new_files import checked_new_file, write_new_file
 from rocktune.api.requests import Given, resolved_study
+from rocktune.api.traces import trace_summary
 from rocktune.device import MeasuredDisk, device_file_text, measured_disks
 from rocktune.engine import StoreTables, read_store_tables
 from rocktune.errors import BudgetTooSmallError, UserError
 from rocktune.importing import OptionsDocument, read_options_document
-from rocktune.importing.logs import read_log
+from rocktune.importing.logs import looks_like_log, read_log
 from rocktune.study import Observer
 from rocktune.units import format_bytes
-from rocktune.workload import workload_file_text
+from rocktune.workload import TraceSummary, workload_file_text
 
 _PHASE = "read-tables"
 
@@ -48,12 +49,14 @@ class _Source:
     Attributes:
         database: the database's directory; None for LOG files alone.
         logs: LOG files, or directories with LOG files.
+        trace: a trace of its operations; None without one.
         options_file: the newest OPTIONS file of the database.
         options: its content.
     """
 
     database: Path | None
     logs: tuple[Path, ...]
+    trace: Path | None
     options_file: Path | None
     options: OptionsDocument | None
 
@@ -63,24 +66,27 @@ def profile(
 ) -> StoreProfile:
     """Makes a study file of what a store shows of its load.
 
-    The sources are only read, and the database may be in use. Keys and values are not read.
+    The sources are only read, and the database may be in use. Its keys and values are not read; those of a
+    trace are.
 
     Args:
-        sources: a database's directory, LOG files of it, or both.
+        sources: a database's directory, LOG files of it and a trace of its operations, or some of them.
         out: study file to write; it must end in .toml and not exist yet. The workload and the measured disk
             are written into its directory, as NAME-workload.toml and NAME-device.toml. None writes nothing.
         observer: observer of progress.
 
     Raises:
-        UserError: a source cannot be read or shows no data; there are two databases; this machine lacks the
-            worker; or a file exists or cannot be written.
+        UserError: a source cannot be read or shows no data; there are two databases or traces; this machine
+            lacks the worker; or a file exists or cannot be written.
     """
     path = None if out is None else checked_new_file(Path(out), "rocktune tune")
     named = {kind: checked_new_file(_named(path, kind), f"--{kind}") for kind in ("workload", "device")
              if path is not None}  # fmt: skip
     source = _source([Path(each) for each in sources])
     log = read_log(source.logs) if source.logs else None
-    facts = gathered(log, _tables(source, observer or Observer()), source.options)
+    tables = _tables(source, observer or Observer())
+    trace = None if source.trace is None else _trace(source.trace, observer)
+    facts = gathered(log, tables, source.options, trace)
     found = profiled(facts, named["workload"].stem if path is not None else "profile")
     disk = _disk(source.database)
     if path is None:
@@ -122,14 +128,20 @@ def _sorted_sources(paths: Sequence[Path]) -> _Source:
         )
     for path in paths:
         if not path.exists():
-            raise UserError(f"profile: {path} does not exist; name a database's directory or a LOG file")
+            raise UserError(
+                f"profile: {path} does not exist; name a database's directory, a LOG file or a trace"
+            )
     database = databases[0] if databases else None
-    logs = [path for path in paths if path not in databases]
+    others = [path for path in paths if path not in databases]
+    logs = [path for path in others if path.is_dir() or looks_like_log(path)]
+    traces = [path for path in others if path not in logs]
+    if len(traces) > 1:
+        raise UserError(f"profile: {traces[0]} and {traces[1]} are no LOG files; name one trace at most")
     if database is not None and ((database / "LOG").exists() or any(database.glob("LOG.old.*"))):
         logs.append(database)
     newest = None if database is None else newest_options_file(database)
     options = None if newest is None else read_options_document(newest)
-    return _Source(database, tuple(logs), newest, options)
+    return _Source(database, tuple(logs), traces[0] if traces else None, newest, options)
 
 
 def newest_options_file(database: Path) -> Path | None:
@@ -148,6 +160,14 @@ def _tables(source: _Source, observer: Observer) -> StoreTables | None:
         list(dict.fromkeys(directories)),
         lambda _, done, total: observer.progress(_PHASE, done / max(1.0, total), 1.0),
     )
+
+
+def _trace(path: Path, observer: Observer | None) -> TraceSummary:
+    """Returns what a trace holds; raises UserError if a file is neither a LOG nor a trace."""
+    try:
+        return trace_summary(path, observer)
+    except UserError as failure:
+        raise UserError(f"profile: {path} says nothing as a LOG; as a trace: {failure}") from None
 
 
 def _table_directories(source: _Source) -> list[Path]:

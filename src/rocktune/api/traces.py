@@ -58,12 +58,23 @@ def trace_info(
             lacks the worker.
     """
     divisor = parse_scale(scale)
-    imported = _imported(_Source.of(trace, scan_length, preload_from), observer)
-    assert imported.trace is not None, "an imported workload has a trace"
-    path = Path(imported.trace.path)
+    path = _operations(_Source.of(trace, scan_length, preload_from), observer)
     whole = sample_trace(path, 1)
     sampling = sample_trace(path, divisor).sampling if divisor > 1 else None
     return whole.model_copy(update={"sampling": sampling}).model_dump(mode="json") | _account(whole)
+
+
+def trace_summary(trace: str | Path, observer: Observer | None = None) -> TraceSummary:
+    """Returns what a trace holds, without the database that it was recorded on.
+
+    Args:
+        trace: see `trace_info`.
+        observer: observer of progress.
+
+    Raises:
+        UserError: see `trace_info`.
+    """
+    return sample_trace(_operations(_Source.of(trace, DEFAULT_SCAN_LENGTH, None), observer), 1)
 
 
 def write_trace_workload(
@@ -250,6 +261,13 @@ def _imported(source: _Source, observer: Observer | None) -> WorkloadSpec:
                 if not file.exists():
                     raise
     return load_workload(str(file))
+
+
+def _operations(source: _Source, observer: Observer | None) -> Path:
+    """Returns the file of operations of a trace, which is imported if it is not there."""
+    imported = _imported(source, observer)
+    assert imported.trace is not None, "an imported workload has a trace"
+    return Path(imported.trace.path)
 
 
 def _unknown(summary: TraceSummary) -> list[str]:

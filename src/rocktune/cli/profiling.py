@@ -19,8 +19,8 @@ def profile(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DB_DIR|LOG...",
-            help="A database's directory, LOG files of it, or both.",
+            metavar="DB_DIR|LOG|TRACE...",
+            help="A database's directory, LOG files of it, a trace of its operations, or several of these.",
             show_default=False,
         ),
     ],
@@ -34,8 +34,9 @@ def profile(
 ) -> None:
     """Make a study file of what a store shows of its load.
 
-    Reads LOG, OPTIONS file and the properties of tables, never keys or values. Nothing is written to the
-    database's directory, and the database may be in use. Shows what each number rests on.
+    Reads LOG, OPTIONS file and the properties of tables, never the database's keys or values. Nothing is
+    written to its directory, and it may be in use. A trace tells the operations best. Shows what each number
+    rests on.
     """
     with ProgressDisplay(stderr()) as display:
         made = api.profile(sources, out=out, observer=display)

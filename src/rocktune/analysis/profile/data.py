@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 from rocktune.analysis.profile.facts import FamilyFacts
 from rocktune.analysis.profile.findings import Basis, Findings
+from rocktune.analysis.profile.traced_keys import fitted_keys, key_use
+from rocktune.workload import TraceFamily
 from rocktune.workload.distributions import SizeSpec
 from rocktune.workload.loads import MAX_VALUE_BYTES
 
 _ASSUMED_KEY_BYTES = 16
 _ASSUMED_VALUE_BYTES = 1024
 _ASSUMED_FRACTION = 0.5
+_OF_TABLES = "mean of the tables' properties"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 8, 1024
 
 
@@ -35,7 +38,9 @@ class FamilyData:
 
 
 def data_of(family: FamilyFacts, prefix: str, new_share: float, findings: Findings) -> FamilyData | None:
-    """Returns the data of a column family, and finds its numbers; None if it has no data.
+    """Returns the data of a column family, and finds its numbers; None if nothing shows any.
+
+    A trace's keys count if neither tables nor a LOG show data.
 
     Args:
         family: the family.
@@ -44,8 +49,8 @@ def data_of(family: FamilyFacts, prefix: str, new_share: float, findings: Findin
         findings: where to add them.
     """
     if not family.entries and not family.file_bytes:
-        return None
-    key_bytes = _key_bytes(family, prefix, findings)
+        return None if family.traced is None else _traced_data(family, family.traced, prefix, findings)
+    key_bytes = _key_bytes(family.key_bytes, _OF_TABLES, prefix, findings)
     value = _value(family, prefix, findings)
     fraction = _fraction(family, prefix, findings)
     entries = family.undeleted
@@ -65,15 +70,38 @@ def data_of(family: FamilyFacts, prefix: str, new_share: float, findings: Findin
     return FamilyData(family.name, keys, key_bytes, value, fraction, family.written_entries or 0)
 
 
-def _key_bytes(family: FamilyFacts, prefix: str, findings: Findings) -> int:
+def _traced_data(
+    family: FamilyFacts, traced: TraceFamily, prefix: str, findings: Findings
+) -> FamilyData | None:
+    """Returns the data of a family of which a trace alone is known; None if it names no key."""
+    use = key_use((traced,), family.hot_share)
+    if use is None:
+        return None
+    key_bytes = _key_bytes(traced.mean_key_bytes, "mean of the trace's operations", prefix, findings)
+    size = min(MAX_VALUE_BYTES, traced.mean_value_bytes)
+    if size:
+        why = f"mean of the values that the trace states; the largest has {traced.max_value_bytes:,} B"
+        findings.add(f"{prefix}value size", f"{size} B", Basis.MEASURED, why)
+    else:
+        size, why = _ASSUMED_VALUE_BYTES, "the trace states no size of a value"
+        findings.add(f"{prefix}value size", f"{size} B", Basis.ASSUMED, why)
+    fraction = _fraction(family, prefix, findings)
+    keys = fitted_keys(use)
+    why = f"{use.operations:,} operations meet {use.used_keys:,} keys; "
+    why += "a lower bound; name the database, too" if keys.is_bound else "others follow from their skew"
+    findings.add(f"{prefix}keys", f"{keys.keys:,}", Basis.ESTIMATED, why)
+    return FamilyData(family.name, keys.keys, key_bytes, SizeSpec(low=size), fraction, traced.total)
+
+
+def _key_bytes(mean_bytes: float | None, source: str, prefix: str, findings: Findings) -> int:
     what = f"{prefix}key size"
-    if family.key_bytes is None:
+    if mean_bytes is None:
         findings.add(what, f"{_ASSUMED_KEY_BYTES} B", Basis.ASSUMED, "no properties of tables")
         return _ASSUMED_KEY_BYTES
-    size = min(_MAX_KEY_BYTES, max(_MIN_KEY_BYTES, round(family.key_bytes)))
-    why = "mean of the tables' properties"
-    if size != round(family.key_bytes):
-        why += f", {family.key_bytes:.1f} B, within a workload's bounds"
+    size = min(_MAX_KEY_BYTES, max(_MIN_KEY_BYTES, round(mean_bytes)))
+    why = source
+    if size != round(mean_bytes):
+        why += f", {mean_bytes:.1f} B, within a workload's bounds"
     findings.add(what, f"{size} B", Basis.MEASURED, why)
     return size
 
@@ -84,10 +112,10 @@ def _value(family: FamilyFacts, prefix: str, findings: Findings) -> SizeSpec:
         findings.add(what, f"{_ASSUMED_VALUE_BYTES} B", Basis.ASSUMED, "no properties of tables")
         return SizeSpec(low=_ASSUMED_VALUE_BYTES)
     size = min(MAX_VALUE_BYTES, round(family.value_bytes))
-    basis, why = Basis.MEASURED, "mean of the tables' properties; the spread is unknown"
+    basis, why = Basis.MEASURED, f"{_OF_TABLES}; the spread is unknown"
     if family.blob_values:
         basis = Basis.ESTIMATED
-        why = f"mean of the tables' properties and of {family.blob_values:,} values in blob files, as stored"
+        why = f"{_OF_TABLES} and of {family.blob_values:,} values in blob files, as stored"
     findings.add(what, f"{size} B", basis, why)
     return SizeSpec(low=size)
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from rocktune.workload import TraceFamily, TraceSummary
+
 
 @dataclass(frozen=True)
 class OperationCounts:
@@ -67,6 +69,9 @@ class FamilyFacts:
             unknown.
         expiry: options that let data expire, such as ("compaction_filter_factory", "Ttl"), where they are on.
         compaction_style: such as "kCompactionStyleLevel"; "" if unknown.
+        id: RocksDB's number of the family; None if unknown.
+        traced: the operations of a trace on the family; None without.
+        hot_share: share of all of the trace's operations on the hottest hundredth of its keys.
     """
 
     name: str
@@ -86,6 +91,9 @@ class FamilyFacts:
     compaction_style: str = ""
     blob_values: int = 0
     uses_blob_files: bool = False
+    id: int | None = None
+    traced: TraceFamily | None = None
+    hot_share: float = 0.0
 
     @property
     def undeleted(self) -> int | None:
@@ -107,6 +115,7 @@ class StoreFacts:
         cache_bytes: capacity of the block cache; None if unknown.
         block_bytes: size of a data block before compression; RocksDB's default if unknown.
         cache_hit_share: share of the accesses to data blocks that the block cache answered; None if unknown.
+        trace: a trace of the store's operations; None without one.
         notes: sentences on what was read, and what could not be.
     """
 
@@ -119,4 +128,5 @@ class StoreFacts:
     cache_bytes: int | None = None
     block_bytes: int = 4096
     cache_hit_share: float | None = None
+    trace: TraceSummary | None = None
     notes: tuple[str, ...] = ()

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from rocktune.analysis.profile.facts import FamilyFacts, OperationCounts, RatePoint, StoreFacts
+from rocktune.analysis.profile.traced import with_trace
 from rocktune.engine import FamilyTables, StoreTables
 from rocktune.importing import OptionsDocument
 from rocktune.importing.document import Option
 from rocktune.importing.logs import Dump, FamilyWork, LevelRow, LogDocument, Opening
 from rocktune.space import FIFO
+from rocktune.workload import TraceSummary
 
 _INTERNAL_KEY_BYTES = 8
 _BLOB_RECORD_BYTES = 32
@@ -31,7 +33,10 @@ _MIN_GROWTH_BYTES = 64 << 20
 
 
 def gathered(
-    document: LogDocument | None, tables: StoreTables | None, options: OptionsDocument | None
+    document: LogDocument | None,
+    tables: StoreTables | None,
+    options: OptionsDocument | None,
+    trace: TraceSummary | None = None,
 ) -> StoreFacts:
     """Returns the facts of a store.
 
@@ -39,10 +44,11 @@ def gathered(
         document: its LOG files; None without any.
         tables: the sums of its tables; None without any.
         options: its OPTIONS file, whose values count more than a LOG's; None without one.
+        trace: a trace of its operations; None without one.
     """
     facts = StoreFacts(()) if document is None else _of_opening(document)
     families = {family.name: family for family in facts.families}
-    notes = list(facts.notes) if document is not None else [_no_log(options)]
+    notes = list(facts.notes) if document is not None else [_no_log(options, trace)]
     if tables is not None:
         families, gone = _live(families, tables, options)
         notes += gone
@@ -57,12 +63,14 @@ def gathered(
             each.name: _with_options(families.get(each.name, FamilyFacts(each.name)), _texts(each.options))
             for each in options.families
         }
-    return replace(facts, families=tuple(families.values()), notes=tuple(notes))
+    facts = replace(facts, families=tuple(families.values()), notes=tuple(notes))
+    return facts if trace is None else with_trace(facts, trace)
 
 
-def _no_log(options: OptionsDocument | None) -> str:
+def _no_log(options: OptionsDocument | None, trace: TraceSummary | None) -> str:
     """Returns a sentence on what is unknown without a LOG, and where it may be."""
-    sentence = "No LOG was read, so that operations, their rate and the block cache are unknown"
+    unknown = "operations, their rate and the block cache are" if trace is None else "the block cache is"
+    sentence = f"No LOG was read, so that {unknown} unknown"
     directory = "" if options is None else _texts(options.db).get("db_log_dir", "")
     return f"{sentence}; db_log_dir is {directory}: name the LOG there too." if directory else f"{sentence}."
 
@@ -311,6 +319,7 @@ def _with_tables(logged: FamilyFacts | None, tables: FamilyTables) -> FamilyFact
         value_bytes=tables.value_bytes,
         compressed_fraction=tables.compressed_fraction,
         blob_values=0,
+        id=tables.id,
     )
     if tables.blobs is None:
         return facts

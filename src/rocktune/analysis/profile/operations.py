@@ -1,9 +1,12 @@
 """The operations of a store: their mix, rate and keys."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from rocktune.analysis.profile.facts import FamilyFacts, OperationCounts, StoreFacts
 from rocktune.analysis.profile.findings import Basis, Findings
 from rocktune.analysis.profile.rates import FittedRate, fitted_rate
-from rocktune.analysis.profile.skew import CacheFacts, fitted_skew
+from rocktune.analysis.profile.skew import CacheFacts, FittedSkew, fitted_skew
 from rocktune.workload.arrival import MIN_OPERATIONS_S, ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import MixSpec
@@ -15,6 +18,27 @@ _MEMTABLE_FILL = 0.5
 """Mean fill of a memtable between two flushes."""
 _MAX_FIT_ERROR = 0.1
 _STATISTICS = "let the program set `statistics` and wait for one dump (`stats_dump_period_sec`)"
+
+
+@dataclass(frozen=True)
+class Load:
+    """The operations of a workload.
+
+    Attributes:
+        mix: the shares of all operations.
+        key_chooser: distribution of the keys.
+        scan_length: entries of a scan; None without scans.
+        delete_range_keys: keys of a deleted range; None without range deletes.
+        shares: share of each column family in the operations, by name; empty for a single family.
+        mixes: each family's own mix, by name; empty if all have the same.
+    """
+
+    mix: MixSpec
+    key_chooser: KeyChooserSpec
+    scan_length: SizeSpec | None = None
+    delete_range_keys: SizeSpec | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    mixes: Mapping[str, MixSpec] = field(default_factory=dict)
 
 
 def mix_of(facts: StoreFacts, new_share: float, findings: Findings) -> MixSpec:
@@ -30,17 +54,17 @@ def mix_of(facts: StoreFacts, new_share: float, findings: Findings) -> MixSpec:
         why = f"no counts of operations: {_STATISTICS}"
         findings.add("share of reads", f"{_UNKNOWN_READ_SHARE:.0%}", Basis.ASSUMED, why)
         rest = _write_shares(facts, new_share, findings, 1 - _UNKNOWN_READ_SHARE)
-        return _whole({"get": _UNKNOWN_READ_SHARE, **rest})
+        return whole_mix({"get": _UNKNOWN_READ_SHARE, **rest})
     gets, writes, scans = (each / counts.total for each in (counts.gets, counts.writes, counts.seeks))
     source = f"tickers: {counts.gets:,} lookups, {counts.writes:,} writes, {counts.seeks:,} seeks"
     for what, share in (("gets", gets), ("writes", writes), ("scans", scans)):
         findings.add(f"share of {what}", f"{share:.1%}", Basis.MEASURED, source)
-    absent = _absent_share(counts, findings) * gets
-    return _whole({"get": gets - absent, "get_absent": absent, "scan": scans,
+    absent = absent_share(counts, findings) * gets
+    return whole_mix({"get": gets - absent, "get_absent": absent, "scan": scans,
                    **_write_shares(facts, new_share, findings, writes)})  # fmt: skip
 
 
-def _whole(shares: dict[str, float]) -> MixSpec:
+def whole_mix(shares: dict[str, float]) -> MixSpec:
     """Returns shares that sum to 1 in six digits, which people can read."""
     rounded = {kind: round(share, 6) for kind, share in shares.items()}
     largest = max(rounded, key=lambda kind: rounded[kind])
@@ -48,7 +72,7 @@ def _whole(shares: dict[str, float]) -> MixSpec:
     return MixSpec(**rounded)
 
 
-def _absent_share(counts: OperationCounts, findings: Findings) -> float:
+def absent_share(counts: OperationCounts, findings: Findings) -> float:
     """Returns the share of lookups that found no key."""
     if not counts.gets:
         return 0.0
@@ -92,6 +116,8 @@ def growth_of(facts: StoreFacts, findings: Findings) -> float:
     what = "new keys among puts"
     if facts.growth_share is None:
         why = "the LOG has no two dumps with 64 MiB written between them"
+        if facts.trace is not None:
+            why = "a trace does not say which keys are new; the dumps of a LOG would"
         findings.add(what, "0%", Basis.ASSUMED, why)
         return 0.0
     known = [each.compressed_fraction for each in facts.families if each.compressed_fraction]
@@ -120,7 +146,8 @@ def arrival_of(facts: StoreFacts, mix: MixSpec, findings: Findings) -> tuple[Arr
     if rate is None or rate < MIN_OPERATIONS_S:
         findings.add("rate", "closed loop", Basis.ASSUMED, f"no count with a time: {_STATISTICS}")
         return ArrivalSpec(), None
-    basis = Basis.MEASURED if facts.counts is not None else Basis.ESTIMATED
+    is_counted = facts.counts is not None or facts.trace is not None
+    basis = Basis.MEASURED if is_counted else Basis.ESTIMATED
     findings.add("rate", f"{rate:,.4g} operations/s", basis, why)
     if fitted is not None and fitted.amplitude > 0 and fitted.mean > 0:
         return _sine(rate, fitted, len(facts.rates), findings), rate
@@ -146,6 +173,10 @@ def _sine(rate: float, fitted: FittedRate, points: int, findings: Findings) -> A
 
 def _mean_rate(facts: StoreFacts, mix: MixSpec) -> tuple[float | None, str]:
     """Returns the mean rate of operations, and where it comes from."""
+    if facts.trace is not None:
+        seconds = facts.trace.seconds
+        why = f"{facts.trace.operations:,} operations of the trace in {seconds:,.4g} s"
+        return (facts.trace.operations / seconds, why) if seconds else (None, "")
     if not facts.seconds:
         return None, ""
     if facts.counts is not None and facts.counts.total:
@@ -185,8 +216,13 @@ def key_chooser_of(facts: StoreFacts, keys: int, entry_bytes: float, findings: F
         why = f"no hits of caches: {_STATISTICS}"
         findings.add("skew", "0 (uniform keys)", Basis.ASSUMED, why)
         return KeyChooserSpec()
+    return keys_finding(fitted, findings)
+
+
+def keys_finding(fitted: FittedSkew, findings: Findings) -> KeyChooserSpec:
+    """Returns the distribution of the keys with a fitted skew, and finds it."""
     shown = ", ".join(f"{name} {model:.1%} (store {found:.1%})" for name, model, found in fitted.figures)
-    why = f"hits, of the model and of the store: {shown}; error {fitted.error:.3f}"
+    why = f"shares, of the model and of the store: {shown}; error {fitted.error:.3f}"
     if fitted.error > _MAX_FIT_ERROR:
         why += ", a poor fit"
     if len(fitted.figures) == 1:

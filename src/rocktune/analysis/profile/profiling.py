@@ -3,7 +3,15 @@
 from rocktune.analysis.profile.data import FamilyData, data_of
 from rocktune.analysis.profile.facts import FamilyFacts, StoreFacts
 from rocktune.analysis.profile.findings import Basis, Findings, Profile
-from rocktune.analysis.profile.operations import arrival_of, growth_of, key_chooser_of, mix_of, scan_length_of
+from rocktune.analysis.profile.operations import (
+    Load,
+    arrival_of,
+    growth_of,
+    key_chooser_of,
+    mix_of,
+    scan_length_of,
+)
+from rocktune.analysis.profile.traced import traced_load
 from rocktune.errors import UserError
 from rocktune.space import FIFO
 from rocktune.spec_file import validated
@@ -23,7 +31,7 @@ def profiled(facts: StoreFacts, name: str) -> Profile:
         UserError: the store shows no data.
     """
     findings = Findings()
-    several = sum(bool(family.entries or family.file_bytes) for family in facts.families) > 1
+    several = sum(bool(each.entries or each.file_bytes or each.traced) for each in facts.families) > 1
     new_share = growth_of(facts, findings)
     data = [
         found
@@ -35,19 +43,19 @@ def profiled(facts: StoreFacts, name: str) -> Profile:
             "profile: the source shows no data: neither tables nor a dump with levels; name the database's "
             "directory, or a LOG that is older than one stats_dump_period_sec"
         )
-    keys = sum(family.keys for family in data)
-    entry_bytes = sum(family.keys * (family.key_bytes + family.value.mean) for family in data) / keys
-    mix = mix_of(facts, new_share, findings)
-    arrival, rate = arrival_of(facts, mix, findings)
+    if facts.trace is None:
+        load = _counted_load(facts, data, new_share, findings)
+    else:
+        load = traced_load(facts, facts.trace, data, new_share, findings)
+    arrival, rate = arrival_of(facts, load.mix, findings)
     document = {
         "name": name,
-        "key_chooser": key_chooser_of(facts, keys, entry_bytes, findings),
-        "sessions": (SessionSpec(mix=mix, arrival=arrival),),
-        **_data_document(data, findings),
+        "key_chooser": load.key_chooser,
+        "sessions": (SessionSpec(mix=None if load.mixes else load.mix, arrival=arrival),),
+        **_data_document(data, load),
     }
-    scan_length = scan_length_of(facts, findings)
-    if scan_length is not None:
-        document["scan_length"] = scan_length
+    lengths = {"scan_length": load.scan_length, "delete_range_keys": load.delete_range_keys}
+    document |= {field: length for field, length in lengths.items() if length is not None}
     findings.add("threads", "16", Basis.ASSUMED, "nothing shows how many threads call RocksDB")
     findings.add("preload", "all keys, in random order", Basis.ASSUMED, "the order of loading is unknown")
     largest = max(data, key=lambda family: family.keys * (family.key_bytes + family.value.mean))
@@ -63,17 +71,22 @@ def profiled(facts: StoreFacts, name: str) -> Profile:
     )
 
 
-def _data_document(data: list[FamilyData], findings: Findings) -> dict[str, object]:
-    """Returns the fields of a workload for its data."""
+def _counted_load(facts: StoreFacts, data: list[FamilyData], new_share: float, findings: Findings) -> Load:
+    """Returns the operations that RocksDB's statistics count."""
+    keys = sum(family.keys for family in data)
+    entry_bytes = sum(family.keys * (family.key_bytes + family.value.mean) for family in data) / keys
+    return Load(
+        mix=mix_of(facts, new_share, findings),
+        key_chooser=key_chooser_of(facts, keys, entry_bytes, findings),
+        scan_length=scan_length_of(facts, findings),
+        shares=_shares(data, findings),
+    )
+
+
+def _shares(data: list[FamilyData], findings: Findings) -> dict[str, float]:
+    """Returns the share of each column family in the operations; none for a single family."""
     if len(data) == 1:
-        (family,) = data
-        return {
-            "keys": family.keys,
-            "key_bytes": family.key_bytes,
-            "value": family.value,
-            "value_compressed_fraction": family.compressed_fraction,
-            "preload": PreloadSpec(keys=family.keys, random_order=True),
-        }
+        return {}
     weights = [family.written_entries for family in data]
     why = "by the entries flushed; lookups of each family are unknown"
     basis = Basis.ESTIMATED
@@ -83,17 +96,32 @@ def _data_document(data: list[FamilyData], findings: Findings) -> dict[str, obje
     shares = [weight / sum(weights) for weight in weights]
     shown = ", ".join(f"{each.name} {share:.0%}" for each, share in zip(data, shares, strict=True))
     findings.add("share of each column family", shown, basis, why)
+    return {family.name: share for family, share in zip(data, shares, strict=True)}
+
+
+def _data_document(data: list[FamilyData], load: Load) -> dict[str, object]:
+    """Returns the fields of a workload for its data, and the families' operations."""
+    if len(data) == 1:
+        (family,) = data
+        return {
+            "keys": family.keys,
+            "key_bytes": family.key_bytes,
+            "value": family.value,
+            "value_compressed_fraction": family.compressed_fraction,
+            "preload": PreloadSpec(keys=family.keys, random_order=True),
+        }
     families = tuple(
         FamilySpec(
             name=family.name,
-            share=share,
+            share=load.shares[family.name],
+            mix=load.mixes.get(family.name),
             keys=family.keys,
             key_bytes=family.key_bytes,
             value=family.value,
             value_compressed_fraction=family.compressed_fraction,
             preload=PreloadSpec(keys=family.keys, random_order=True),
         )
-        for family, share in zip(data, shares, strict=True)
+        for family in data
     )
     keys = sum(family.keys for family in data)
     return {
@@ -120,7 +148,7 @@ def _left_out_of(family: FamilyFacts) -> list[str]:
         sentences.append(
             f"{family.name}: {family.merge_operands:,} merge operands; workloads have puts in their place."
         )
-    if family.range_deletions:
+    if family.range_deletions and (family.traced is None or not family.traced.operations.get("delete_range")):
         sentences.append(
             f"{family.name}: {family.range_deletions:,} range deletions, whose widths nothing shows; write "
             "delete_range in the mix and delete_range_keys."

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from rocktune.workload import key_popularity
 from rocktune.workload.distributions import KeyChooserSpec
 
-_SKEWS = np.round(np.arange(0, 1.0, 0.01), 2)
+SKEWS = np.round(np.arange(0, 1.0, 0.01), 2)
+"""The skews of YCSB's Zipf law that are tried."""
 _TOLERANCE = 0.1
 _MAX_AGES = 1e15
 
@@ -69,7 +71,7 @@ def fitted_skew(facts: CacheFacts) -> FittedSkew | None:
     Returns:
         None if no share is known.
     """
-    candidates = [_modelled(facts, float(skew)) for skew in _SKEWS]
+    candidates = [_modelled(facts, float(skew)) for skew in SKEWS]
     if not candidates[0].figures:
         return None
     best = min(candidates, key=_misfit)
@@ -96,21 +98,27 @@ def _modelled(facts: CacheFacts, skew: float) -> FittedSkew:
     return FittedSkew(skew, skew, skew, error, tuple(figures))
 
 
-def _popularity(facts: CacheFacts, skew: float) -> tuple[np.ndarray, np.ndarray]:
+def zipf_popularity(skew: float, keys: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns groups of keys and the probability of each key of a group, both of shape (groups,).
+
+    Args:
+        skew: exponent of YCSB's Zipf law, in [0, 1); 0 for uniform keys.
+        keys: number of keys, at least 1.
+    """
     chooser = KeyChooserSpec(kind="scrambled_zipfian", skew=skew) if skew else KeyChooserSpec()
-    found = key_popularity(chooser, facts.keys)
+    found = key_popularity(chooser, keys)
     return found.counts, found.probabilities
 
 
 def _memtable_share(facts: CacheFacts, skew: float, entries: float) -> float:
     """Returns the share of lookups whose key is among the last `entries` writes."""
-    counts, probabilities = _popularity(facts, skew)
+    counts, probabilities = zipf_popularity(skew, facts.keys)
     return float(np.sum(counts * probabilities * -np.expm1(-probabilities * entries)))
 
 
 def _cache_share(facts: CacheFacts, skew: float, cache_bytes: int) -> float:
     """Returns the share of block accesses that an LRU cache answers, by Che's approximation."""
-    counts, probabilities = _popularity(facts, skew)
+    counts, probabilities = zipf_popularity(skew, facts.keys)
     per_block = max(1.0, facts.block_bytes / facts.entry_bytes)
     blocks = max(1.0, facts.keys / per_block)
     # Hot keys are scattered: each of the hottest lies in a block of its own, with others of mean popularity.

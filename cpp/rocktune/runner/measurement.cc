@@ -113,6 +113,7 @@ RunTotals& RunTotals::operator-=(const RunTotals& earlier) {
     device.operations[cause] -= earlier.device.operations[cause];
   }
   cpu_s -= earlier.cpu_s;
+  measuring_cpu_s -= earlier.measuring_cpu_s;
   load_cpu_s -= earlier.load_cpu_s;
   level0_compactions_ns -= earlier.level0_compactions_ns;
   for (const auto& [name, count] : earlier.tickers) {
@@ -147,6 +148,7 @@ nlohmann::json ToJson(const Measurement& measurement) {
                          {"live_keys", measurement.live.keys},
                          {"memory_bytes", memory},
                          {"cpu_s", totals.cpu_s},
+                         {"measuring_cpu_s", totals.measuring_cpu_s},
                          {"load_cpu_s", totals.load_cpu_s},
                          {"level0_compactions",
                           {{"count", totals.level0_compactions_ns.count()},

@@ -40,7 +40,8 @@ struct RunTotals : LoadTotals {      // of all column families
   std::vector<LoadTotals> families;  // by index
   StallTotals stalls;
   DeviceCounters device;
-  double cpu_s = 0;                           // of all threads of the process
+  double cpu_s = 0;                           // of all threads but those that measure
+  double measuring_cpu_s = 0;                 // of those
   double load_cpu_s = 0;                      // of the load threads
   std::map<std::string, uint64_t> tickers;    // RocksDB's, without those that are 0
   Histogram::Snapshot level0_compactions_ns;  // durations of compactions of level 0

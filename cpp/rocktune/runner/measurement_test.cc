@@ -20,6 +20,7 @@ TEST(RunTotalsTest, DifferenceIsTheTotalsOfAWindow) {
   earlier.device.bytes = {1, 2, 3, 4, 5, 6};
   earlier.device.operations = {1, 1, 1, 1, 1, 1};
   earlier.cpu_s = 0.5;
+  earlier.measuring_cpu_s = 0.125;
   earlier.load_cpu_s = 0.25;
   earlier.tickers = {{"a", 1}, {"b", 2}};
   latencies.Add(20);
@@ -32,6 +33,7 @@ TEST(RunTotalsTest, DifferenceIsTheTotalsOfAWindow) {
   window.device.bytes = {11, 2, 3, 4, 5, 106};
   window.device.operations = {3, 1, 1, 1, 1, 1};
   window.cpu_s = 0.75;
+  window.measuring_cpu_s = 0.5;
   window.load_cpu_s = 0.375;
   window.tickers = {{"a", 4}, {"b", 2}, {"c", 9}};
   window -= earlier;
@@ -45,6 +47,7 @@ TEST(RunTotalsTest, DifferenceIsTheTotalsOfAWindow) {
   EXPECT_EQ(window.device.bytes, (std::array<uint64_t, kIoCauseCount>{10, 0, 0, 0, 0, 100}));
   EXPECT_EQ(window.device.operations, (std::array<uint64_t, kIoCauseCount>{2, 0, 0, 0, 0, 0}));
   EXPECT_DOUBLE_EQ(window.cpu_s, 0.25);
+  EXPECT_DOUBLE_EQ(window.measuring_cpu_s, 0.375);
   EXPECT_DOUBLE_EQ(window.load_cpu_s, 0.125);
   // Tickers that did not change are removed.
   EXPECT_EQ(window.tickers, (std::map<std::string, uint64_t>{{"a", 3}, {"c", 9}}));
@@ -102,7 +105,7 @@ TEST(MeasurementTest, HasTheFieldsOfTheProtocol) {
                           "other": 0},
     "level_bytes": [10, 20], "level_files": [1, 2], "db_bytes": 30, "logical_bytes": 80, "live_keys": 8,
     "memory_bytes": {"memtables": 1, "block_cache": 2, "table_readers": 3, "block_cache_pinned": 4, "resident": 5},
-    "cpu_s": 0.0, "load_cpu_s": 0.0, "level0_compactions": {"count": 0, "latency_ns": []}, "tickers": {},
+    "cpu_s": 0.0, "measuring_cpu_s": 0.0, "load_cpu_s": 0.0, "level0_compactions": {"count": 0, "latency_ns": []}, "tickers": {},
     "histograms": {"h": {"count": 2, "sum": 30, "average": 15.0, "p50": 14.0, "p95": 20.0, "p99": 21.0, "max": 22.0}}
   })");
   EXPECT_EQ(ToJson(measurement), expected);

@@ -22,11 +22,13 @@ double SecondsOf(clockid_t clock) {
 
 double ProcessCpuSeconds() { return SecondsOf(CLOCK_PROCESS_CPUTIME_ID); }
 
+double CallingThreadCpuSeconds() { return SecondsOf(CLOCK_THREAD_CPUTIME_ID); }
+
 void ThreadCpuClock::Begin() {
   begun_.store(pthread_getcpuclockid(pthread_self(), &clock_) == 0, std::memory_order_release);
 }
 
-void ThreadCpuClock::End() { total_s_.store(SecondsOf(CLOCK_THREAD_CPUTIME_ID)); }
+void ThreadCpuClock::End() { total_s_.store(CallingThreadCpuSeconds()); }
 
 double ThreadCpuClock::Seconds() const {
   const double seconds = begun_.load(std::memory_order_acquire) ? SecondsOf(clock_) : 0;

@@ -9,6 +9,9 @@ namespace rocktune {
 // Returns the CPU seconds that all threads of this process have used.
 double ProcessCpuSeconds();
 
+// Returns the CPU seconds that the calling thread has used.
+double CallingThreadCpuSeconds();
+
 // The CPU time of a thread, for other threads to read at any time.
 class ThreadCpuClock {
  public:

@@ -136,7 +136,8 @@ class Runner {
   double age_s_ = 0;  // of the run, at the end of the last window
   RunTotals totals_;  // at age_s_
   Sample last_sample_;
-  bool preloaded_ = false;  // whether the store holds the workload's preload
+  double looking_cpu_s_ = 0;  // CPU time of threads that have read the store's state
+  bool preloaded_ = false;    // whether the store holds the workload's preload
 
   std::mutex failure_mutex_;
   std::optional<rocksdb::Status> failure_;  // the first failure; guarded by failure_mutex_

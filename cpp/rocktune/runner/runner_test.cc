@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rocktune/runner/process_usage.h"
 #include "rocktune/runner/runner_fixture.h"
 
 namespace rocktune {
@@ -273,6 +274,25 @@ TEST_F(RunnerTest, NoOperationBeginsWhileTheStateIsRead) {
     age_s = runner_->Advance({age_s + 3600, 100}, NoProgress).until_s;
   }
   EXPECT_LE(max_begun, plan_.workload.threads) << "only operations that had begun may end";
+}
+
+TEST_F(RunnerTest, ChargesNoCpuTimeForMeasuring) {
+  constexpr double kLookS = 0.3;
+  double looked_s = 0;
+  store_.before_state = [&] {
+    const double from_s = CallingThreadCpuSeconds();
+    while (CallingThreadCpuSeconds() - from_s < kLookS) {
+    }
+    looked_s += kLookS;
+  };
+  Start();
+  double cpu_s = 0;
+  for (int window = 1; window <= 3; ++window) {
+    cpu_s += runner_->Advance({0.001 * window}, NoProgress).totals.cpu_s;
+  }
+  EXPECT_GT(looked_s, 0.8);
+  EXPECT_GT(cpu_s, 0);
+  EXPECT_LT(cpu_s, kLookS) << "not even one of three looks";
 }
 
 TEST_F(RunnerTest, ReportsProgress) {

@@ -81,7 +81,7 @@ class EmbeddedRun(LocalRun):
         measured = self._worker.request("advance", timeout_s, end, progress)
         added = {
             "engine": self._worker.engine,
-            "others": others.counted(measured["cpu_s"]),
+            "others": others.counted(measured["cpu_s"] + measured.get("measuring_cpu_s", 0.0)),
             "full_size_memory_bytes": full_size_memory_bytes(measured, self._scale),
             **self._first_window,
         }

@@ -210,7 +210,7 @@ def _study(found: Profile, source: _Source, files: Sequence[Path]) -> dict[str, 
             document["block_cache"] = found.cache_bytes
     if found.workload.families or (source.options is not None and len(source.options.families) > 1):
         document["column_family"] = found.main_family
-    if found.is_fifo:
+    if not found.is_steady:
         document["protocol"] = "short"
     elif found.rate_ops_s is not None:
         document["rate"] = found.rate_ops_s

@@ -139,6 +139,23 @@ def test_a_time_to_live_and_a_size_let_data_expire_only_with_fifo() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "is_steady"),
+    [
+        ("", True),
+        ("compaction_style=kCompactionStyleUniversal", True),
+        ("compaction_style=kCompactionStyleFIFO", False),
+        ("compaction_style=kCompactionStyleNone", False),
+        ("disable_auto_compactions=true", False),
+        ("disable_auto_compactions=false", True),
+    ],
+)
+def test_stores_without_compactions_of_their_own_have_no_steady_state(options: str, is_steady: bool) -> None:
+    document = parsed_document(f'[CFOptions "default"]\n{options}\n'.encode())
+    (family,) = gathered(None, None, document).families
+    assert family.is_steady == is_steady
+
+
 def test_without_a_log_its_place_is_named() -> None:
     options = parsed_document(b'[DBOptions]\n  db_log_dir=/var/log/db\n[CFOptions "default"]\n')
     (note,) = gathered(None, StoreTables((TABLES,), 0, ""), options).notes

@@ -152,7 +152,7 @@ def test_what_a_workload_lacks_is_named() -> None:
     text = " ".join(found.left_out)
     for part in ("A note.", "5 merge operands", "7 range deletions", "delete_range_keys", "ttl=60"):
         assert part in text
-    assert found.is_fifo
+    assert not found.is_steady
 
 
 @pytest.mark.parametrize(("size", "used"), [(2.0, 8), (5000.0, 1024)])

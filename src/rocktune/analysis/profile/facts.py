@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rocktune.engine.debt import MODELLED_STYLES
 from rocktune.workload import TraceFamily, TraceSummary
 
 
@@ -69,6 +70,7 @@ class FamilyFacts:
             unknown.
         expiry: options that let data expire, such as ("compaction_filter_factory", "Ttl"), where they are on.
         compaction_style: such as "kCompactionStyleLevel"; "" if unknown.
+        is_compacted: False if the options switch automatic compactions off.
         id: RocksDB's number of the family; None if unknown.
         traced: the operations of a trace on the family; None without.
         hot_share: share of all of the trace's operations on the hottest hundredth of its keys.
@@ -89,11 +91,17 @@ class FamilyFacts:
     largest_run_share: float | None = None
     expiry: tuple[tuple[str, str], ...] = ()
     compaction_style: str = ""
+    is_compacted: bool = True
     blob_values: int = 0
     uses_blob_files: bool = False
     id: int | None = None
     traced: TraceFamily | None = None
     hot_share: float = 0.0
+
+    @property
+    def is_steady(self) -> bool:
+        """True if its compactions bring it into a steady state, as far as is known."""
+        return self.is_compacted and self.compaction_style in ("", *MODELLED_STYLES)
 
     @property
     def undeleted(self) -> int | None:

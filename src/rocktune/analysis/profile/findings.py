@@ -44,7 +44,8 @@ class Profile:
         workload: the workload.
         rate_ops_s: mean operations per second; None if unknown.
         main_family: name of the column family with the most data.
-        is_fifo: True if that family's compaction only drops files, so that it has no steady state.
+        is_steady: False if that family has no steady state: its compactions only drop files, are off, or are
+            the application's own.
         cache_bytes: capacity of the block cache; None if unknown.
         findings: every number of the workload.
         left_out: sentences on what the store shows and the workload does not have.
@@ -53,7 +54,7 @@ class Profile:
     workload: WorkloadSpec
     rate_ops_s: float | None
     main_family: str
-    is_fifo: bool
+    is_steady: bool
     cache_bytes: int | None
     findings: tuple[Finding, ...]
     left_out: tuple[str, ...]

@@ -19,6 +19,7 @@ _BLOB_INDEX_BYTES = 10
 """About the bytes of a table's reference to a blob file."""
 _FOUND = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
 _FILTERS = ("compaction_filter", "compaction_filter_factory")
+_COMPACTIONS_OFF = "disable_auto_compactions"
 _BLOB_OPTION = "enable_blob_files"
 _FIFO_BOUNDS = (
     "ttl",
@@ -115,6 +116,7 @@ def _with_options(facts: FamilyFacts, options: Mapping[str, str]) -> FamilyFacts
         expiry=tuple((name, options[name]) for name in names if options.get(name, "") not in _OFF),
         uses_blob_files=options.get(_BLOB_OPTION, "") in ("1", "true") or facts.uses_blob_files,
         compaction_style=style,
+        is_compacted=options.get(_COMPACTIONS_OFF, "") not in ("1", "true"),
     )
 
 
@@ -226,7 +228,7 @@ def _family(opening: Opening, name: str) -> FamilyFacts:
     work = next((each for each in opening.work if each.family == name), None)
     stats = [family for dump in opening.dumps for family in dump.families if family.family == name]
     known = stats[-1].size_bytes if stats else None
-    names = ("compaction_style", *_FILTERS, *_FIFO_BOUNDS, _BLOB_OPTION)
+    names = ("compaction_style", _COMPACTIONS_OFF, *_FILTERS, *_FIFO_BOUNDS, _BLOB_OPTION)
     options = {option: opening.option(option, name) or "" for option in names}
     size = None if known is None else round(known)
     largest = _largest_run_share(stats[-1].levels) if stats else None

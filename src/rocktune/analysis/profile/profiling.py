@@ -13,7 +13,6 @@ from rocktune.analysis.profile.operations import (
 )
 from rocktune.analysis.profile.traced import traced_load
 from rocktune.errors import UserError
-from rocktune.space import FIFO
 from rocktune.spec_file import validated
 from rocktune.workload import WorkloadSpec
 from rocktune.workload.loads import FamilySpec, PreloadSpec
@@ -59,12 +58,12 @@ def profiled(facts: StoreFacts, name: str) -> Profile:
     findings.add("threads", "16", Basis.ASSUMED, "nothing shows how many threads call RocksDB")
     findings.add("preload", "all keys, in random order", Basis.ASSUMED, "the order of loading is unknown")
     largest = max(data, key=lambda family: family.keys * (family.key_bytes + family.value.mean))
-    styles = {family.name: family.compaction_style for family in facts.families}
+    steady = {family.name: family.is_steady for family in facts.families}
     return Profile(
         workload=validated(WorkloadSpec, document, "profile"),
         rate_ops_s=rate,
         main_family=largest.name,
-        is_fifo=styles.get(largest.name) == FIFO,
+        is_steady=steady.get(largest.name, True),
         cache_bytes=facts.cache_bytes,
         findings=tuple(findings.made),
         left_out=(*facts.notes, *_left_out(facts)),

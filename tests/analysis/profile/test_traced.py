@@ -87,6 +87,12 @@ def test_a_log_does_not_number_families() -> None:
     assert found.workload.keys == 100_000
 
 
+def test_families_without_numbers_cannot_be_matched() -> None:
+    unnumbered = StoreFacts((replace(DATA, id=None), replace(USERS, id=None)))
+    with pytest.raises(UserError, match=r"families number 0, 4, and no table .* name the directory"):
+        made(unnumbered, trace(family(), family(4)))
+
+
 def test_families_of_a_trace_alone_are_named_by_number() -> None:
     names = [each.name for each in made(StoreFacts(()), trace(family(), family(2))).workload.families]
     assert names == ["default", "family-2"]

@@ -8,6 +8,7 @@ from rocktune.analysis.profile.facts import FamilyFacts, StoreFacts
 from rocktune.analysis.profile.findings import Basis, Findings
 from rocktune.analysis.profile.operations import Load, absent_share, keys_finding, whole_mix
 from rocktune.analysis.profile.traced_keys import key_use, skew_among
+from rocktune.errors import UserError
 from rocktune.workload import DEFAULT_FAMILY, TraceFamily, TraceSummary
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import MixSpec
@@ -27,6 +28,9 @@ def with_trace(facts: StoreFacts, trace: TraceSummary) -> StoreFacts:
     Args:
         facts: what LOG files, tables and options say.
         trace: the trace.
+
+    Raises:
+        UserError: the store's families are known, and the trace has operations on no one of them.
     """
     notes = [f"The trace: {cases:,} {note}." for note, cases in trace.notes.items()]
     if not any(family.entries or family.file_bytes for family in facts.families):
@@ -56,6 +60,13 @@ def with_trace(facts: StoreFacts, trace: TraceSummary) -> StoreFacts:
         if each.traced is None and (each.entries or each.file_bytes)
     ]
     traced = tuple(each for each in families if each.traced is not None)
+    if not traced:
+        # A LOG names families and does not number them.
+        numbers = ", ".join(map(str, by_number))
+        raise UserError(
+            f"profile: the trace has operations on column families number {numbers}, and no table is of "
+            "them; name the directory of the database that the trace was recorded on"
+        )
     return replace(facts, families=traced, trace=trace, notes=(*facts.notes, *notes))
 
 

@@ -77,7 +77,6 @@ class EventCollector:
         compactions: the compactions that are kept.
         points: levels over time.
         unread_events: events that are no JSON objects.
-        unfinished_jobs: jobs whose end was not found.
     """
 
     def __init__(self, stalls: StallCollector) -> None:
@@ -88,11 +87,6 @@ class EventCollector:
         self.unread_events = 0
         self._jobs: dict[int, _Job] = {}
         self._work: dict[str | None, _Work] = {}
-
-    @property
-    def unfinished_jobs(self) -> int:
-        """Number of jobs that began and whose end is not in the LOG."""
-        return sum(bool(job.start) for job in self._jobs.values())
 
     def add(self, line: Line) -> bool:
         """Takes a line of the LOG, and returns whether it was about a job."""

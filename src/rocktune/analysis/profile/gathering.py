@@ -108,7 +108,7 @@ def _block_bytes(options: OptionsDocument) -> int | None:
 
 def _with_options(facts: FamilyFacts, options: Mapping[str, str]) -> FamilyFacts:
     """Returns a family's facts with the options that say something of its load."""
-    style = options.get("compaction_style", facts.compaction_style)
+    style, off = options.get("compaction_style", facts.compaction_style), options.get(_COMPACTIONS_OFF)
     # With other styles RocksDB's time to live only makes old tables be compacted.
     names = _FILTERS + (_FIFO_BOUNDS if style == FIFO else ())
     return replace(
@@ -116,7 +116,7 @@ def _with_options(facts: FamilyFacts, options: Mapping[str, str]) -> FamilyFacts
         expiry=tuple((name, options[name]) for name in names if options.get(name, "") not in _OFF),
         uses_blob_files=options.get(_BLOB_OPTION, "") in ("1", "true") or facts.uses_blob_files,
         compaction_style=style,
-        is_compacted=options.get(_COMPACTIONS_OFF, "") not in ("1", "true"),
+        is_compacted=facts.is_compacted if off is None else off not in ("1", "true"),
     )
 
 

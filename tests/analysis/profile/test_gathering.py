@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importing.logs.made import GOLDENS, TABLE, message
+from tests.importing.logs.made import GOLDENS, TABLE, header, message
 
 from rocktune.analysis.profile import StoreFacts, gathered
 from rocktune.engine import FamilyBlobs, FamilyTables, StoreTables
@@ -154,6 +154,16 @@ def test_stores_without_compactions_of_their_own_have_no_steady_state(options: s
     document = parsed_document(f'[CFOptions "default"]\n{options}\n'.encode())
     (family,) = gathered(None, None, document).families
     assert family.is_steady == is_steady
+
+
+def test_a_shortened_file_keeps_what_the_log_says_of_compactions(tmp_path: Path) -> None:
+    log = tmp_path / "LOG"
+    options = message(0, "--------------- Options for column family [default]:")
+    options += message(0, "                  Options.disable_auto_compactions: 1")
+    log.write_text(header(0, "9.9.3") + options)
+    document = parsed_document(b'[CFOptions "default"]\nttl=60\n')
+    (family,) = gathered(read_log([log]), None, document).families
+    assert not family.is_steady
 
 
 def test_without_a_log_its_place_is_named() -> None:

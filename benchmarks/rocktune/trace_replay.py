@@ -5,6 +5,7 @@ replayed in a closed loop, whole and as a sample of 1/16 on a 1/16 model. A work
 makes of the trace runs as well. The live stores hold all keys. A replay loads only the keys that the trace
 reads before it writes them, so the keys are few enough that the trace names many of them; a profile
 estimates how many there are. --scale S divides the number of keys and the memory, not the replayed model.
+With --out an interrupted comparison continues after the last seed that is recorded there.
 """
 
 import tempfile
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.measuring import embedded_engine
-from benchmarks.common.tables import write_csv
+from benchmarks.common.tables import append_rows, read_rows, typed
 from rocktune.analysis.profile import gathered, profiled
 from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine, import_trace
@@ -40,20 +41,23 @@ def trace_replay(settings: Settings) -> list[Claim]:
     skews, seeds = (SKEWS[-1:], 1) if settings.quick else (SKEWS, SEEDS)
     given, device = load_workload("ycsb-a"), load_device(DEVICE)
     keys = max(MIN_KEYS, KEYS // settings.scale)
-    rows: list[dict[str, float]] = []
+    path = None if settings.out is None else settings.out / "runs.csv"
+    rows = read_rows(path, typed(float, seed=int))
+    recorded = {(row["skew"], row["seed"]) for row in rows}
     with embedded_engine() as engine, tempfile.TemporaryDirectory() as folder:
         for skew in skews:
             workload = _live(given, skew, keys)
             space = load_space("dremel", max(MIN_MEMORY_BYTES, keys * MEMORY_BYTES_PER_KEY), keys)
             live = Experiment(workload=workload, device=device, scale=1, space=space, base_options={})
             for seed in range(settings.seed, settings.seed + seeds):
+                if (skew, seed) in recorded:
+                    continue
                 rows.append(
                     {"skew": skew, "seed": seed} | _compared(engine, live, seed, Path(folder), settings)
                 )
+                append_rows(path, rows[-1:])
                 settings.say(f"skew {skew}, seed {seed}: {rows[-1]}")
         version = engine.version
-    if settings.out is not None:
-        write_csv(settings.out / "runs.csv", rows)
     return [
         claim
         for skew in skews

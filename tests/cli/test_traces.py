@@ -1,6 +1,7 @@
 """The commands for traces, with the real worker and a trace in CSV."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -125,6 +126,16 @@ def test_a_store_begins_with_the_databases_keys(
     }
     assert main(["run", *preloaded[2:], "--workload", "ycsb-a"]) == 2
     assert "preload_from: names the database of a trace; give --trace too" in capsys.readouterr().err
+
+
+def test_a_pipe_of_a_shell_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    read, write = os.pipe()
+    try:
+        assert main(["trace", "info", f"/dev/fd/{read}"]) == 2
+    finally:
+        os.close(read)
+        os.close(write)
+    assert "is not a file; name a file that holds a trace" in capsys.readouterr().err
 
 
 def test_a_database_that_cannot_be_read_is_one_line(

@@ -65,9 +65,16 @@ def test_each_column_family_of_the_trace_is_one_of_the_workload() -> None:
 
 @pytest.mark.parametrize(("hot_share", "expected"), [(0.01, 0.0), (0.1988, 0.66), (0.6251, 0.99)])
 def test_the_skew_is_that_of_the_hottest_hundredth(hot_share: float, expected: float) -> None:
-    big = family(keys=200_000, used_keys=200_000)
+    # So many operations that chance makes no key hot.
+    big = family(keys=200_000, used_keys=200_000, operations={"get": 15_000_000, "put": 5_000_000})
     chooser = trace_workload(summary(big, hot_share=hot_share), "t", "mine").key_chooser
     assert chooser.skew == pytest.approx(expected, abs=0.02)
+
+
+def test_chance_is_no_skew() -> None:
+    # 2,000 draws from 1,000 uniform keys (seed 1).
+    uniform = family(keys=1000, used_keys=869, operations={"get": 2000})
+    assert trace_workload(summary(uniform, hot_share=0.0265), "t", "mine").key_chooser.skew == 0
 
 
 def test_range_deletes_have_their_mean_width() -> None:

@@ -23,7 +23,7 @@ from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_w
 
 _RATES = ("closed", "recorded")
 _OPERATIONS_SUFFIX = ".operations"
-_READING = 3
+_READING = 4
 """What is read of a trace; a change gets another number, so that traces are imported again."""
 
 
@@ -194,11 +194,14 @@ class _Source:
         """Returns the source for arguments of `trace_info`.
 
         Raises:
-            UserError: there is no such trace, or no directory of the database.
+            UserError: the trace is not a file, or there is no directory of the database.
         """
         source = cls(Path(trace), scan_length, None if preload_from is None else Path(preload_from))
         if source.preload_from is not None and not source.preload_from.is_dir():
             raise UserError(f"preload_from: {preload_from} is no directory; give that of a RocksDB database")
+        if source.trace.exists() and not source.trace.is_file():
+            # A pipe of a shell exists in this process, and not in the worker that reads traces.
+            raise UserError(f"{trace}: is not a file; name a file that holds a trace")
         return source
 
     @property

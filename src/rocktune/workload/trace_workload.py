@@ -1,18 +1,15 @@
 """Makes a workload of a trace's summary."""
 
-import math
-
 from rocktune.workload.arrival import ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import FamilySpec, MixSpec, PreloadSpec
 from rocktune.workload.sessions import SessionSpec
 from rocktune.workload.spec import DEFAULT_FAMILY, WorkloadSpec
 from rocktune.workload.trace import TraceFamily, TracePreload, TraceSpec, TraceSummary
+from rocktune.workload.trace_keys import key_use, skew_among
 
 _UNKNOWN_VALUE_BYTES = 1024
 _KEY_BYTES = (8, 1024)
-_MAX_SKEW = 0.999
-"""Maximum skew of YCSB's key choosers, whose formula divides by 1 - skew."""
 
 
 def trace_workload(
@@ -40,14 +37,15 @@ def trace_workload(
     scans, ranges = summary.total("scan"), summary.total("delete_range")
     families = tuple(_family(family, summary.operations) for family in summary.families)
     only, *others = families
+    keys = sum(family.keys for family in families)
     is_single = not others and only.name == DEFAULT_FAMILY
     return WorkloadSpec(
         name=name,
-        keys=sum(family.keys for family in families),
+        keys=keys,
         key_bytes=only.key_bytes or _KEY_BYTES[0],
         value=only.value or SizeSpec(low=_UNKNOWN_VALUE_BYTES),
         threads=threads,
-        key_chooser=_key_chooser(summary),
+        key_chooser=_key_chooser(summary, keys),
         scan_length=SizeSpec(low=round(summary.scan_entries / scans) if scans else 100),
         delete_range_keys=SizeSpec(low=max(1, round(summary.range_keys / ranges))) if ranges else None,
         families=() if is_single else families,
@@ -91,27 +89,8 @@ def _family(family: TraceFamily, operations: int) -> FamilySpec:
     )
 
 
-def _key_chooser(summary: TraceSummary) -> KeyChooserSpec:
-    """Returns the distribution with as many operations on the hottest hundredth of the keys."""
-    keys = sum(family.used_keys for family in summary.families)
-    low, high = 0.0, _MAX_SKEW
-    if _hot_share(keys, high) <= summary.hot_share:
-        return KeyChooserSpec(kind="scrambled_zipfian", skew=high)
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _hot_share(keys, middle) < summary.hot_share else (low, middle)
-    # Three digits, because the share is no more exact. Below a tenth, noise looks like skew.
-    skew = round(low, 3)
-    return KeyChooserSpec(kind="scrambled_zipfian", skew=skew) if skew >= 0.1 else KeyChooserSpec()
-
-
-def _hot_share(keys: int, skew: float) -> float:
-    """Returns the share of operations on the hottest hundredth of Zipf-distributed keys."""
-
-    def harmonic(count: int) -> float:
-        """Returns the sum of rank^-skew over `count` ranks, from rank 100 on as an integral."""
-        exact = math.fsum(rank**-skew for rank in range(1, min(count, 100) + 1))
-        power = 1 - skew
-        return exact + (math.pow(max(count, 100), power) - math.pow(100, power)) / power
-
-    return harmonic(math.ceil(keys / 100)) / harmonic(keys)
+def _key_chooser(summary: TraceSummary, keys: int) -> KeyChooserSpec:
+    """Returns the distribution at which the hottest of the keys have as many operations as in the trace."""
+    use = key_use(summary.families, summary.hot_share)
+    skew = 0.0 if use is None else skew_among(max(keys, use.used_keys), use).skew
+    return KeyChooserSpec(kind="scrambled_zipfian", skew=skew) if skew else KeyChooserSpec()

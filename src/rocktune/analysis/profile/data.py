@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from rocktune.analysis.profile.facts import FamilyFacts
 from rocktune.analysis.profile.findings import Basis, Findings
-from rocktune.analysis.profile.traced_keys import fitted_keys, key_use
-from rocktune.workload import TraceFamily
+from rocktune.workload import TraceFamily, fitted_keys, key_use
 from rocktune.workload.distributions import SizeSpec
 from rocktune.workload.loads import MAX_VALUE_BYTES
 

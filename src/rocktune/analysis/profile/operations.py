@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rocktune.analysis.profile.cache_skew import CacheFacts, fitted_skew
 from rocktune.analysis.profile.facts import FamilyFacts, OperationCounts, StoreFacts
 from rocktune.analysis.profile.findings import Basis, Findings
 from rocktune.analysis.profile.rates import FittedRate, fitted_rate
-from rocktune.analysis.profile.skew import CacheFacts, FittedSkew, fitted_skew
+from rocktune.workload import FittedSkew
 from rocktune.workload.arrival import MIN_OPERATIONS_S, ArrivalSpec
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import MixSpec

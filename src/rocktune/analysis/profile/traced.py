@@ -7,9 +7,8 @@ from rocktune.analysis.profile.data import FamilyData
 from rocktune.analysis.profile.facts import FamilyFacts, StoreFacts
 from rocktune.analysis.profile.findings import Basis, Findings
 from rocktune.analysis.profile.operations import Load, absent_share, keys_finding, whole_mix
-from rocktune.analysis.profile.traced_keys import key_use, skew_among
 from rocktune.errors import UserError
-from rocktune.workload import DEFAULT_FAMILY, TraceFamily, TraceSummary
+from rocktune.workload import DEFAULT_FAMILY, TraceFamily, TraceSummary, key_use, skew_among
 from rocktune.workload.distributions import KeyChooserSpec, SizeSpec
 from rocktune.workload.loads import MixSpec
 

@@ -3,14 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from rocktune.workload import key_popularity
-from rocktune.workload.distributions import KeyChooserSpec
+from rocktune.workload import SKEWS, FittedSkew, zipf_popularity
 
-SKEWS = np.round(np.arange(0, 1.0, 0.01), 2)
-"""The skews of YCSB's Zipf law that are tried."""
 _TOLERANCE = 0.1
 _MAX_AGES = 1e15
 
@@ -36,26 +32,6 @@ class CacheFacts:
     cache_hit_share: float | None
     memtable_entries: float | None
     memtable_hit_share: float | None
-
-
-@dataclass(frozen=True)
-class FittedSkew:
-    """A fitted skew of YCSB's Zipf law.
-
-    Attributes:
-        skew: the exponent, in [0, 1); 0 for uniform keys.
-        min_skew: minimum of the skews whose share differs by at most a tenth from the store's.
-        max_skew: maximum of these skews.
-        error: maximum difference between a share of the model and the store's share.
-        figures: name of a cache with the shares of the model and of the store; the first one is fitted, the
-            other checks the fit.
-    """
-
-    skew: float
-    min_skew: float
-    max_skew: float
-    error: float
-    figures: tuple[tuple[str, float, float], ...]
 
 
 def fitted_skew(facts: CacheFacts) -> FittedSkew | None:
@@ -96,18 +72,6 @@ def _modelled(facts: CacheFacts, skew: float) -> FittedSkew:
         figures.append(("block cache", model, facts.cache_hit_share))
     error = max((abs(model - found) for _, model, found in figures), default=0.0)
     return FittedSkew(skew, skew, skew, error, tuple(figures))
-
-
-def zipf_popularity(skew: float, keys: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns groups of keys and the probability of each key of a group, both of shape (groups,).
-
-    Args:
-        skew: exponent of YCSB's Zipf law, in [0, 1); 0 for uniform keys.
-        keys: number of keys, at least 1.
-    """
-    chooser = KeyChooserSpec(kind="scrambled_zipfian", skew=skew) if skew else KeyChooserSpec()
-    found = key_popularity(chooser, keys)
-    return found.counts, found.probabilities
 
 
 def _memtable_share(facts: CacheFacts, skew: float, entries: float) -> float:

@@ -5,7 +5,7 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from rocktune.analysis.profile.skew import CacheFacts, fitted_skew
+from rocktune.analysis.profile.cache_skew import CacheFacts, fitted_skew
 
 KEYS = 20_000
 PER_BLOCK = 10

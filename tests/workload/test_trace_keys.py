@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocktune.analysis.profile.traced_keys import KeyUse, fitted_keys, key_use, skew_among
 from rocktune.workload import TraceFamily
+from rocktune.workload.trace_keys import KeyUse, fitted_keys, key_use, skew_among
 
 
 def drawn(keys: int, operations: int, skew: float) -> KeyUse:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from rocktune.analysis.profile.skew import SKEWS, FittedSkew, zipf_popularity
-from rocktune.workload import TraceFamily
+from rocktune.workload.skew import SKEWS, FittedSkew, zipf_popularity
+from rocktune.workload.trace import TraceFamily
 
 _MAX_KEYS = 10**12
 _MAX_DISTINCT_SHARE = 0.9

@@ -47,6 +47,7 @@ class Setting:
         absent: whether lookups ask for absent keys.
         operations: operations of a mission at full size.
         granularity: what a push moves.
+        level0_runs: flushed files that may wait in level 0. The paper merges each into level 1 at once.
     """
 
     device: str = "cloud-gp3"
@@ -55,6 +56,7 @@ class Setting:
     absent: bool = False
     operations: int = 50_000
     granularity: Granularity = "levels"
+    level0_runs: int = 0
 
 
 STORE_FLAGS = {"device": Setting.device, "absent": "no", "operations": Setting.operations}
@@ -153,8 +155,8 @@ class Driver:
         filters, bits = self.setting.filters, self.setting.bits_per_key
         if chosen is not None:
             shape = chosen.policies if isinstance(chosen.policies, str) else str(chosen.policies[0])
-            units: OptionMaps = {"flsm": {"granularity": self.setting.granularity}}
-            return merged_options(shape_options(shape, filters, bits, SIZE_RATIO), units)
+            pushes = {"granularity": self.setting.granularity, "level0_runs": str(self.setting.level0_runs)}
+            return merged_options(shape_options(shape, filters, bits, SIZE_RATIO), {"flsm": pushes})
         style, _, runs = controller.partition(":")
         # RocksDB must not slow writes down before it merges.
         triggers = {
@@ -181,6 +183,7 @@ class Driver:
             filters=self.setting.filters,
             bits_per_key=self.setting.bits_per_key,
             granularity=self.setting.granularity,
+            level0_runs=self.setting.level0_runs,
             absent=self.setting.absent,
             seed=seed,
         )

@@ -47,6 +47,8 @@ TUNED = {
 """RocksDB's styles, each with its sweep."""
 SOURCE = "the cost controller on a store"
 MIN_OF_TUNED = 1.2
+LEVEL0_RUNS = 10
+"""Flushed files that may wait in level 0, by default 10. Rivals have as many as their trigger says."""
 SPREAD = 0.05
 """Known spread of a turn's log ratios, of times; counted work spreads less."""
 MIN_TURNS = 3
@@ -65,7 +67,8 @@ def priced_sessions(settings: Settings) -> list[Claim]:
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     settings.say(f"{turns_for(math.log(1.3 / MIN_OF_TUNED))} turns decide a ratio of 1.3 against 1.2")
     with embedded_engine() as engine:
-        setting = Setting("none", "monkey", 8.0, settings.extra["absent"] == "yes", 100_000)
+        absent = settings.extra["absent"] == "yes"
+        setting = Setting("none", "monkey", 8.0, absent, 100_000, level0_runs=LEVEL0_RUNS)
         turns = driven(settings, repeats, names, Driver(settings, setting, engine))
         version = f"{engine.version}, work counted and priced"
     devices = [load_device(device) for device in (DEVICES[:1] if settings.quick else DEVICES)]

@@ -12,7 +12,7 @@ from benchmarks.common.tables import write_csv
 from benchmarks.flsm.shared import Where, decided_at
 from rocktune.online import AdaptiveStore, FlsmStore
 from rocktune.online.control import Controller, Decision, Greedy, Mission
-from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS
+from rocktune.online.flsm.layout import LEVELWISE_LEVEL0_RUNS
 
 SOURCE = "serving beside a learner"
 MOST = 1.03
@@ -66,7 +66,7 @@ def serving_cost(settings: Settings) -> list[Claim]:
 def _served(path: Path, frozen: Frozen | None, seconds: float, seed: int) -> dict[str, Any]:
     # Of the same make, or what differs is not the learner's.
     if frozen is None:
-        opened = FlsmStore(path, policies=POLICIES, level0_runs=STEERED_LEVEL0_RUNS, options=OPTIONS)
+        opened = FlsmStore(path, policies=POLICIES, level0_runs=LEVELWISE_LEVEL0_RUNS, options=OPTIONS)
     else:
         opened = AdaptiveStore(path, policies=POLICIES, options=OPTIONS, controller=frozen)
     drawn = random.Random(seed)

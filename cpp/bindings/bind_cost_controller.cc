@@ -41,6 +41,7 @@ FlsmMission MissionFromJson(const nlohmann::json& json) {
   }
   const nlohmann::json& shape = json.at("shape");
   mission.shape.size_ratio = shape.at("size_ratio").get<int>();
+  mission.shape.max_level0_files = shape.at("max_level0_files").get<uint64_t>();
   mission.shape.level0_files = shape.at("level0_files").get<uint64_t>();
   mission.shape.level0_bytes = shape.at("level0_bytes").get<uint64_t>();
   mission.shape.level1_bytes = shape.at("levels").at(0).at("capacity_bytes").get<uint64_t>();

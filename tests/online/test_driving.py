@@ -14,7 +14,7 @@ from rocktune.device import load_device
 from rocktune.engine import EmbeddedEngine
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission, DriveRequest, load_sessions, run_drive
-from rocktune.online.control import Decision, Static
+from rocktune.online.control import Controller, Curve, Decision, Static
 from rocktune.trial import Experiment
 from rocktune.workload import load_workload
 
@@ -81,6 +81,18 @@ def test_a_mission_has_as_many_lookups_looked_at_as_at_full_size(
     with pytest.raises(OpeningError) as opening:
         run_drive(cast(EmbeddedEngine, NoEngine()), request, Static())
     assert opening.value.experiment.base_options["flsm"]["sample_every"] == wanted
+
+
+@pytest.mark.parametrize(("controller", "wanted"), [(Curve("uniform"), "0"), (Static(), None)])
+def test_only_levelwise_controllers_have_flushes_merged_at_once(
+    controller: Controller, wanted: str | None
+) -> None:
+    request = DriveRequest(
+        [(load_workload("ruskey-balanced"), 1)], load_device("none"), 16, options={"flsm": {}}
+    )
+    with pytest.raises(OpeningError) as opening:
+        run_drive(cast(EmbeddedEngine, NoEngine()), request, controller)
+    assert opening.value.experiment.base_options["flsm"].get("level0_runs") == wanted
 
 
 def test_thresholds_follow_the_workload_from_session_to_session(sessions: Path, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@
 
 namespace rocktune {
 
-// Returns the layout of a new adaptive store: the defaults of FlsmOptions with Monkey's filters, each flush
-// merged into level 1 at once, and surplus runs of an idle store joined at 8 MiB/s.
+// Returns the layout of a new adaptive store: the defaults of FlsmOptions with Monkey's filters, and surplus
+// runs of an idle store joined at 8 MiB/s.
 FlsmOptions AdaptiveLayout();
 
 struct AdaptiveOptions {

@@ -123,7 +123,6 @@ class AdaptiveStoreImpl : public AdaptiveStore {
 FlsmOptions AdaptiveLayout() {
   FlsmOptions layout;
   layout.filters.scheme = FlsmFilters::Scheme::kMonkey;
-  layout.level0_runs = 0;
   layout.reshape_bytes_per_s = kReshapeBytesPerS;
   return layout;
 }

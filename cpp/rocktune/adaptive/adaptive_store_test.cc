@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -30,14 +33,22 @@ class AdaptiveStoreTest : public testing::Test {
     std::filesystem::remove_all(directory_);
   }
   rocksdb::Status Open() { return AdaptiveStore::Open(options_, adaptive_, directory_, &store_); }
-  // Writes until the controller has settled, or a minute has passed.
-  bool WriteUntilSettled() {
+  // Writes until the controller has given level 1 more runs, and has decided after that, or a minute has
+  // passed. Only then is the change in the store's directory.
+  bool WriteUntilChanged() {
     const std::string value(1000, 'v');
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    for (int key = 0; !store_->IsSettled() && std::chrono::steady_clock::now() < end; ++key) {
+    uint64_t changed_after = std::numeric_limits<uint64_t>::max() - 1;
+    for (int key = 0; store_->Missions() <= changed_after + 1; ++key) {
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      }
       EXPECT_TRUE(store_->store()->Put({}, "key" + std::to_string(key * 7919 % 5000), value).ok());
+      if (store_->store()->Shape().level(1).policy > 1) {
+        changed_after = std::min(changed_after, store_->Missions());
+      }
     }
-    return store_->IsSettled();
+    return true;
   }
   std::string CostsPath() const { return directory_ + "/COSTS"; }
 
@@ -54,10 +65,8 @@ class AdaptiveStoreTest : public testing::Test {
 
 TEST_F(AdaptiveStoreTest, FollowsTheWorkloadAndKeepsItsEstimates) {
   ASSERT_TRUE(Open().ok());
-  ASSERT_TRUE(WriteUntilSettled());
+  ASSERT_TRUE(WriteUntilChanged()) << "a store that is only written to gains by more runs";
   const int policy = store_->store()->Shape().level(1).policy;
-  EXPECT_GT(policy, 1) << "a store that is only written to gains by more runs";
-  EXPECT_GE(store_->Missions(), 8u);
   EXPECT_GT(store_->ControllerCpuNs(), 0u);
   EXPECT_TRUE(store_->Problem().ok());
   ASSERT_TRUE(store_->Close().ok());
@@ -74,14 +83,14 @@ TEST_F(AdaptiveStoreTest, ServesAfterAKill) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    if (Open().ok() && WriteUntilSettled()) {
+    if (Open().ok() && WriteUntilChanged()) {
       kill(getpid(), SIGKILL);
     }
     _exit(1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFSIGNALED(status)) << "the child has not settled";
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the child has changed nothing";
   ASSERT_TRUE(Open().ok());
   EXPECT_GT(store_->store()->Shape().level(1).policy, 1);
   EXPECT_FALSE(store_->Log().empty());

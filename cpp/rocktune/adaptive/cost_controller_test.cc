@@ -100,6 +100,25 @@ TEST(CostControllerTest, SettlesAndThenChangesNothing) {
   EXPECT_TRUE(tree.Serve(&controller, 0.02, 40).empty());
 }
 
+TEST(CostControllerTest, DoesNotSettleBeforeItKnowsWhatMergesCost) {
+  ModelledTree tree;
+  CostController controller;
+  tree.byte_ns = 0;
+  tree.Serve(&controller, 0.02, 8);
+  EXPECT_FALSE(controller.IsSettled());
+  tree.byte_ns = 100;
+  tree.Serve(&controller, 0.02, 60);
+  EXPECT_TRUE(controller.IsSettled());
+  EXPECT_EQ(tree.Policy(1), 10);
+}
+
+TEST(CostControllerTest, SettlesWithoutWrites) {
+  ModelledTree tree;
+  CostController controller;
+  tree.Serve(&controller, 1, 8);
+  EXPECT_TRUE(controller.IsSettled());
+}
+
 TEST(CostControllerTest, DecidesAgainWhenTheWorkloadChanges) {
   ModelledTree tree;
   CostController controller;

@@ -14,13 +14,16 @@ namespace rocktune {
 namespace {
 
 constexpr std::size_t kMaxLog = 1000;
-constexpr int kSettlesAfter = 8;    // missions of a workload
+constexpr int kSettlesAfter = 8;    // missions of a workload, or more until the price of merges is known
 constexpr int kMaxObserved = 8;     // missions that tell whether a decision's prediction holds
 constexpr double kMinGain = 0.002;  // share of an operation's time that a change must gain
 constexpr double kCertain = 2;      // standard errors that a certain gain exceeds
 
-// True after missions 1, 2, 4 and 8 of a workload.
-bool IsDue(int age) { return age <= kSettlesAfter && (age & (age - 1)) == 0; }
+// True after missions 1, 2, 4, 8 and so on of a workload.
+bool IsDue(int age) { return (age & (age - 1)) == 0; }
+
+// True if the price is above zero beyond doubt.
+bool IsKnown(const CostEstimate& price) { return price.value > kCertain * price.deviation; }
 
 template <typename... Values>
 std::string Text(const char* format, Values... values) {
@@ -92,14 +95,15 @@ void CostDecider::Log(CostDecision decision) {
 std::vector<FlsmPolicyChange> CostDecider::Plan(const FlsmMission& mission, int first) {
   CostSnapshot snapshot = SnapshotOf(mission.shape);
   const double min_gain_ns = kMinGain * (estimator_.OtherNs() + PredictedCost(snapshot, options_.horizon));
-  const bool is_last = age_ >= kSettlesAfter;
+  const bool is_late = age_ >= kSettlesAfter;
+  const bool is_last = is_late && (snapshot.workload.flushed_bytes == 0 || IsKnown(snapshot.prices.byte_ns));
   CostDecision decision{mission.number, "", {}, "", 0, 0, 0};
   double gain_ns = 0;
   double variance = 0;
   for (const LevelPlan& plan : PlanPolicies(snapshot, options_.horizon)) {
     const bool is_certain = plan.gain_ns() > kCertain * plan.deviation_ns;
     if (plan.level < first || plan.policy == plan.present || plan.gain_ns() < min_gain_ns ||
-        std::isinf(plan.deviation_ns) || (is_last && !is_certain)) {
+        std::isinf(plan.deviation_ns) || (is_late && !is_certain)) {
       continue;
     }
     decision.changes.push_back({plan.level, plan.policy});
@@ -120,12 +124,13 @@ std::vector<FlsmPolicyChange> CostDecider::Plan(const FlsmMission& mission, int 
     decision.why = PoliciesOf(snapshot.shape) + " within the uncertainty of the least cost";
   }
   if (!decision.what.empty()) {
-    const CostHorizon until_next{is_last ? kMaxObserved : static_cast<double>(age_),
+    const CostHorizon until_next{is_late ? kMaxObserved : static_cast<double>(age_),
                                  std::numeric_limits<double>::infinity()};
     decision.predicted_ns = estimator_.OtherNs() + PredictedCost(snapshot, until_next);
     Log(decision);
   }
   before_ = std::move(snapshot.shape);
+  settled_ = settled_ || is_last;
   return decision.changes;
 }
 
@@ -148,10 +153,8 @@ std::vector<FlsmPolicyChange> CostDecider::Decide(const FlsmMission& mission) {
   estimator_.Add(mission, *before_);
   before_ = mission.shape;
   ++age_;
-  if (IsDue(age_)) {
-    std::vector<FlsmPolicyChange> changes = Plan(mission, 1);
-    settled_ = age_ >= kSettlesAfter;
-    return changes;
+  if (!settled_ && IsDue(age_)) {
+    return Plan(mission, 1);
   }
   if (settled_ && mission.shape.LevelsInUse() > planned_levels_) {
     return Plan(mission, planned_levels_ + 1);

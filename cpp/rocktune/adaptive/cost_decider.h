@@ -32,7 +32,8 @@ class CostDecider {
   // Adds the mission's cost to the latest decision.
   void Observe(const FlsmMission& mission);
   CostSnapshot SnapshotOf(const FlsmShape& shape) const;
-  // Returns the changes worth making of all levels from `first` on, and logs them.
+  // Returns the changes worth making of all levels from `first` on, and logs them. Settles if this was the
+  // workload's last decision.
   std::vector<FlsmPolicyChange> Plan(const FlsmMission& mission, int first);
   void Log(CostDecision decision);
 

@@ -86,10 +86,9 @@ void RatioEstimate::SetSums(const std::vector<double>& sums) {
 }
 
 double MeanRuns(const FlsmMission& mission, const FlsmShape& before, int level) {
-  const auto at_end = static_cast<double>(mission.shape.level(level).runs.size());
-  const auto at_begin = static_cast<double>(before.level(level).runs.size());
-  const double waiting =
-      level == 1 ? static_cast<double>(mission.shape.level0_files + before.level0_files) / 2 : 0;
+  const auto runs_of = [level](const FlsmShape& shape) {
+    return static_cast<double>(shape.level(level).runs.size() + (level == 1 ? shape.level0_files : 0));
+  };
   Arrivals arrivals = FlushArrivals(std::max<uint64_t>(1, before.Incoming(1)),
                                     static_cast<double>(mission.statistics.flushed_bytes));
   for (int above = 1; above < level; ++above) {
@@ -97,10 +96,10 @@ double MeanRuns(const FlsmMission& mission, const FlsmShape& before, int level) 
   }
   // With several arrivals the two ends say little about the time between them.
   if (arrivals.period > 0.5) {
-    return (at_begin + at_end) / 2 + waiting;
+    return (runs_of(before) + runs_of(mission.shape)) / 2;
   }
   const CostHorizon mission_only{1, std::numeric_limits<double>::infinity()};
-  return ForecastLevel(before, level, before.Policy(level), arrivals, mission_only, false).runs + waiting;
+  return ForecastLevel(before, level, before.Policy(level), arrivals, mission_only, false).runs;
 }
 
 double VainNs(const FlsmStatistics& statistics, int level) {

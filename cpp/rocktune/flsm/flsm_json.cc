@@ -43,6 +43,7 @@ nlohmann::json ToJson(const FlsmShape& shape) {
         {{"policy", shape.Policy(number)}, {"capacity_bytes", shape.Capacity(number)}, {"runs", runs}});
   }
   return {{"size_ratio", shape.size_ratio},
+          {"max_level0_files", shape.max_level0_files},
           {"level0_files", shape.level0_files},
           {"level0_bytes", shape.level0_bytes},
           {"levels", levels}};

@@ -15,7 +15,7 @@ from rocktune.errors import UserError
 from rocktune.online.control import Controller, Curve, Decision, mission_of
 from rocktune.online.control.checkpoint import keep, restore
 from rocktune.online.control.levelwise import Levelwise
-from rocktune.online.flsm.layout import SAMPLE_EVERY, STEERED_LEVEL0_RUNS, Filters
+from rocktune.online.flsm.layout import LEVELWISE_LEVEL0_RUNS, SAMPLE_EVERY, Filters
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import flsm_statistics_of
 from rocktune.online.flsm.store import FlsmStore
@@ -62,7 +62,7 @@ class AdaptiveStore(FlsmStore):
         mission_operations: int = 50_000,
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
-        level0_runs: int = STEERED_LEVEL0_RUNS,
+        level0_runs: int = LEVELWISE_LEVEL0_RUNS,
         sample_every: int = SAMPLE_EVERY,
         reshape_bytes_per_s: int = 8 << 20,
         options: OptionMaps | None = None,
@@ -77,7 +77,7 @@ class AdaptiveStore(FlsmStore):
             mission_operations: number of operations between two decisions.
             filters: see `FlsmStore`. With "monkey" the first two levels learn, else only the first.
             bits_per_key: see `FlsmStore`.
-            level0_runs: see `FlsmStore`; `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS` explains the
+            level0_runs: see `FlsmStore`; `rocktune.online.flsm.layout.LEVELWISE_LEVEL0_RUNS` explains the
                 default of 0.
             sample_every: see `FlsmStore`. At least 1, because learning needs samples.
             reshape_bytes_per_s: see `FlsmStore`. With 0 a new policy takes effect only as writes arrive.

@@ -8,8 +8,8 @@ from typing import Self
 
 from rocktune.device import DeviceSpec
 from rocktune.engine import EmbeddedEngine, EmbeddedRun
-from rocktune.online.control import Controller, Decision, Mission, busy_seconds, mission_of
-from rocktune.online.flsm.layout import SAMPLE_EVERY, STEERED_LEVEL0_RUNS
+from rocktune.online.control import Controller, Decision, Levelwise, Mission, busy_seconds, mission_of
+from rocktune.online.flsm.layout import LEVELWISE_LEVEL0_RUNS, SAMPLE_EVERY
 from rocktune.online.flsm.shape import flsm_shape_of
 from rocktune.online.flsm.statistics import FlsmStatistics, flsm_statistics_of
 from rocktune.online.plain import plain_experiment
@@ -28,8 +28,8 @@ class DriveRequest:
         scale: S, the divisor of bytes, keys and operations of a mission.
         operations: operations of one mission, at least S.
         options: RocksDB options by section. The section "flsm" makes the store an FLSM store. There,
-            `level0_runs` defaults to `rocktune.online.flsm.layout.STEERED_LEVEL0_RUNS`, and `sample_every` to
-            its usual value divided by S, at least 1.
+            `sample_every` defaults to its usual value divided by S, at least 1, and with a `Levelwise`
+            controller `level0_runs` to `rocktune.online.flsm.layout.LEVELWISE_LEVEL0_RUNS`.
         seed: seed of keys and values.
     """
 
@@ -129,7 +129,7 @@ def run_drive(
         RunFailed: the store failed, or RocksDB refuses an option.
     """
     done: list[DrivenMission] = []
-    for number, run, missions in _sessions(engine, request):
+    for number, run, missions in _sessions(engine, request, controller):
         steered = _Steered(run, controller)
         for _ in range(missions):
             done.append(steered.mission(number, max(1, request.operations // request.scale)))
@@ -138,26 +138,30 @@ def run_drive(
     return done
 
 
-def _sessions(engine: EmbeddedEngine, request: DriveRequest) -> Iterator[tuple[int, EmbeddedRun, int]]:
+def _sessions(
+    engine: EmbeddedEngine, request: DriveRequest, controller: Controller | None
+) -> Iterator[tuple[int, EmbeddedRun, int]]:
     """Yields the number of each session, the run that is open for it, and its number of missions."""
     nothing = Configuration({})
-    first, *_ = (_experiment(request, workload) for workload, _ in request.sessions)
+    first, *later = (_experiment(request, workload, controller) for workload, _ in request.sessions)
     with closing(engine.open(first, nothing, request.seed)) as run:
-        for number, (workload, missions) in enumerate(request.sessions):
+        for number, (_, missions) in enumerate(request.sessions):
             if number > 0:
                 # The same seed would repeat the keys of the session before.
-                engine.reopen(run, _experiment(request, workload), nothing, request.seed + number)
+                engine.reopen(run, later[number - 1], nothing, request.seed + number)
             yield number, run, missions
 
 
-def _experiment(request: DriveRequest, workload: WorkloadSpec) -> Experiment:
+def _experiment(request: DriveRequest, workload: WorkloadSpec, controller: Controller | None) -> Experiment:
     """Returns the experiment of one session, with the defaults of a controlled FLSM store."""
     options = request.options
     if "flsm" in options:
         # A mission of the model has 1/S of the operations but needs as many sampled lookups as at full size.
         sample_every = max(1, SAMPLE_EVERY // request.scale)
-        steered = {"level0_runs": str(STEERED_LEVEL0_RUNS), "sample_every": str(sample_every)}
-        options = merged_options({"flsm": steered}, options)
+        defaults = {"sample_every": str(sample_every)}
+        if isinstance(controller, Levelwise):
+            defaults |= {"level0_runs": str(LEVELWISE_LEVEL0_RUNS)}
+        options = merged_options({"flsm": defaults}, options)
     return plain_experiment(workload, request.device, request.scale, options, request.seed)
 
 

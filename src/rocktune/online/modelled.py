@@ -13,7 +13,7 @@ import numpy as np
 
 from rocktune import _native
 from rocktune.online.control.mission import LevelMission, Mission, Served
-from rocktune.online.flsm.layout import STEERED_LEVEL0_RUNS, Filters, Granularity, Transition, flsm_layout
+from rocktune.online.flsm.layout import LEVELWISE_LEVEL0_RUNS, Filters, Granularity, Transition, flsm_layout
 from rocktune.online.flsm.shape import FlsmShape
 from rocktune.online.flsm.simulator import FlsmSimulator
 from rocktune.units import MIB
@@ -85,6 +85,7 @@ class ModelledStore:
         filters: Filters = "uniform",
         bits_per_key: float = 8.0,
         granularity: Granularity = "levels",
+        level0_runs: int = LEVELWISE_LEVEL0_RUNS,
         write_buffer_bytes: int = 2 * MIB,
         level1_bytes: int = 0,
         seed: int = 1,
@@ -102,6 +103,7 @@ class ModelledStore:
             filters: how Bloom filters share their memory among the levels.
             bits_per_key: mean bits of filters for each key.
             granularity: what a push moves, "levels" or "files" of 64 MiB.
+            level0_runs: number of flushed files that may stay in level 0 as runs of level 1.
             write_buffer_bytes: bytes of one flush.
             level1_bytes: capacity of the first level in bytes; 0 for T write buffers.
             seed: seed of the noise.
@@ -116,7 +118,7 @@ class ModelledStore:
             size_ratio=size_ratio,
             levels=levels,
             level1_bytes=level1_bytes,
-            level0_runs=STEERED_LEVEL0_RUNS,
+            level0_runs=level0_runs,
             granularity=granularity,
             write_buffer_bytes=write_buffer_bytes,
         )

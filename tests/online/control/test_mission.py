@@ -23,7 +23,7 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
     statistics = FlsmStatistics(
         60, 50, 10, 30, 77, 0, quiet, merging, (flushed, counted(4_000, 6), counted(1_000, 0), counted())
     )
-    mission = mission_of(statistics, FlsmShape(10, 2, 20, levels), busy_s=0.5)
+    mission = mission_of(statistics, FlsmShape(10, 10, 2, 20, levels), busy_s=0.5)
     assert (mission.lookups, mission.scans, mission.writes, mission.operations) == (60, 10, 30, 100)
     assert mission.quiet == Served(80, 7e-6, 9, 6e-6, 5)
     assert mission.merging == Served(20, 4e-6, 3, 1e-6, 1)
@@ -46,7 +46,7 @@ def test_a_mission_has_each_level_that_holds_something() -> None:
 def test_a_store_that_holds_nothing_has_one_level() -> None:
     nothing = FlsmServed(0, 0, 0, 0, 0)
     statistics = FlsmStatistics(0, 0, 0, 0, 0, 0, nothing, nothing, (counted(), counted()))
-    mission = mission_of(statistics, FlsmShape(10, 0, 0, (FlsmLevel(1, 100, (), ()),)), 0.0)
+    mission = mission_of(statistics, FlsmShape(10, 10, 0, 0, (FlsmLevel(1, 100, (), ()),)), 0.0)
     assert len(mission.levels) == 1
     assert mission.operations == 1
 

@@ -131,6 +131,7 @@ def _shape(shape: FlsmShape) -> dict[str, Any]:
     ]
     return {
         "size_ratio": shape.size_ratio,
+        "max_level0_files": shape.max_level0_files,
         "level0_files": shape.level0_files,
         "level0_bytes": shape.level0_bytes,
         "levels": levels,

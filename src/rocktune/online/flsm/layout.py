@@ -11,8 +11,8 @@ Transition = Literal["flexible", "lazy", "greedy"]
 Filters = Literal["uniform", "monkey"]
 FILTERS: tuple[Filters, ...] = ("uniform", "monkey")
 Granularity = Literal["levels", "files"]
-STEERED_LEVEL0_RUNS = 0
-"""`level0_runs` of stores with a controller: each flush is written into level 1 at once.
+LEVELWISE_LEVEL0_RUNS = 0
+"""`level0_runs` of stores with a `Levelwise` controller: each flush is written into level 1 at once.
 
 Then a policy costs the same at every level, and what is learned of level 1 holds for deeper levels. If
 flushes stayed in level 0, level 1 would gain nothing from more than a few runs, but deeper levels do.

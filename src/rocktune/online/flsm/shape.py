@@ -38,12 +38,14 @@ class FlsmShape:
 
     Attributes:
         size_ratio: T, the capacity of a level over that of the level above.
+        max_level0_files: maximum number of flushed files that may wait for a merge, whatever the policies.
         level0_files: flushed files that are not merged yet; each is one of level 1's newest runs.
         level0_bytes: bytes of these files.
         levels: levels from the first.
     """
 
     size_ratio: int
+    max_level0_files: int
     level0_files: int
     level0_bytes: int
     levels: tuple[FlsmLevel, ...]
@@ -78,7 +80,13 @@ def flsm_shape_of(document: Mapping[str, Any]) -> FlsmShape:
         )
         for level in document["levels"]
     )
-    return FlsmShape(document["size_ratio"], document["level0_files"], document["level0_bytes"], levels)
+    return FlsmShape(
+        document["size_ratio"],
+        document["max_level0_files"],
+        document["level0_files"],
+        document["level0_bytes"],
+        levels,
+    )
 
 
 def read_flsm_shape(path: Path | str, *, family: str = "default") -> FlsmShape:

@@ -31,7 +31,7 @@ from benchmarks.ruskey.priced import Priced
 from benchmarks.ruskey.shared import POLICIES, check_flags
 from rocktune.device import DeviceSpec, load_device
 from rocktune.errors import UserError
-from rocktune.online import DrivenMission, run_drive
+from rocktune.online import DrivenMission, DriveRequest, run_drive
 from rocktune.online.control import parse_controller
 from rocktune.space import merged_options
 from rocktune.trial import OptionMaps
@@ -121,16 +121,24 @@ def _own(device: str) -> str:
     return f"{COST}@{device}"
 
 
-def _drive(driver: Driver, name: str, seed: int, turn: Turn) -> list[DrivenMission]:
-    assert driver.engine is not None
+def request_of(driver: Driver, controller: str, seed: int) -> DriveRequest:
+    """Returns the drive of a store with a controller, or of a rival, through `--missions` of each session."""
     missions = 3 if driver.settings.quick else int(driver.settings.extra["missions"])
     sessions = [(workload, missions) for workload in SESSION_NAMES]
-    controller, _, device = name.partition("@")
     base = controller.replace(DYNAMIC, "leveled")
     request = driver.request(base, sessions, seed)
-    if is_stock(base):
-        options = merged_options(request.options, _leveled(controller, driver.settings.scale))
-        return run_drive(driver.engine, replace(request, options=options), None)
+    if not is_stock(base):
+        return request
+    options = merged_options(request.options, _leveled(controller, driver.settings.scale))
+    return replace(request, options=options)
+
+
+def _drive(driver: Driver, name: str, seed: int, turn: Turn) -> list[DrivenMission]:
+    assert driver.engine is not None
+    controller, _, device = name.partition("@")
+    request = request_of(driver, controller, seed)
+    if "flsm" not in request.options:
+        return run_drive(driver.engine, request, None)
     made = parse_controller(controller, SIZE_RATIO).made(driver.setting.filters, seed)
     if controller == COST:
         static = [each for kind in turn if kind in POLICIES for each in turn[kind]]

@@ -103,7 +103,7 @@ class LevelRuns {
   uint64_t newest_ = 0;  // bytes of the newest run
   bool sealed_ = false;  // of the newest run
   uint64_t count_ = 0;
-  // Files in level 0. Both stay 0 where each flush is merged at once.
+  // Files in level 0. All stay 0 where each flush is merged at once.
   uint64_t max_waiting_ = 0;
   uint64_t waiting_ = 0;
   uint64_t waiting_bytes_ = 0;

@@ -202,10 +202,6 @@ PAPERS = (
                 ),
             ),
             Finding(
-                "Ours: the same by wall time on a cloud volume, against the best of each sweep",
-                ("wall_time/*_over_*",),
-            ),
-            Finding(
                 "Ours: the cost controller's thread uses at most 0.2% of a processor at full speed, and"
                 " it adds no lock and no allocation to gets and puts",
                 ("controller_cost/*",),

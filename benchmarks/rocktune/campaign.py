@@ -58,8 +58,13 @@ CLEAR = 1.15
 """Ratio to the best by hand that counts as a clear gain."""
 MAX_SECONDS = 150.0
 """Seconds of measuring in which `auto` should be near the best, in the median workload."""
+MAX_ROUNDS = 100
+"""Rounds of a search have workload seeds of their own as long as there are no more."""
 NEAR = 0.95
 """Share of the best figure of a workload that counts as near the best."""
+
+RoundKey = tuple[int, int]
+"""A round: the seed of its search, and its number."""
 
 
 class Campaign:
@@ -115,7 +120,7 @@ class Campaign:
             names = names[number % len(names) :] + names[: number % len(names)]
             age_s, rows = store.problem.age_s(window_s), []
             for name in names:
-                trial = Trial(sides[name], age_s, seeds.PROVE + number)
+                trial = Trial(sides[name], age_s, seeds.PROVE + MAX_ROUNDS * (seed - 1) + number)
                 (result,) = store.measure_alone(Batch((trial,)))
                 rows.append({**key, "side": name} | {field: result.figure(field) for field in FIELDS})
         self.rounds += rows
@@ -158,47 +163,62 @@ class Rounds:
             memory_bytes: bound of `full_size_memory_bytes`.
         """
         self.hand = list(dict.fromkeys(row["side"] for row in rows if row["side"] not in tuners))
-        self._figures: dict[str, list[Row]] = {}
-        for row in rows:
-            self._figures.setdefault(row["side"], []).append(row)
+        self.searches = list(dict.fromkeys(row["seed"] for row in rows))
+        self._rows = rows
         self._memory_bytes = memory_bytes
 
     def keeps(self, side: str) -> bool:
-        """Returns whether the means of a side keep the default constraints, as the guide allows."""
-        limits = dict.fromkeys(FIELDS[1:3], MAX_SPACE_AMPLIFICATION) | {FIELDS[3]: self._memory_bytes}
+        """Returns whether a side keeps the default constraints in the mean of the rounds of every search."""
         return all(
-            self._mean(side, field) <= max(limit, YIELDED_FACTOR * self._mean(GUIDE, field))
-            for field, limit in limits.items()
+            self._keeps(of_side, [row for row in self._rows if row["side"] == GUIDE and row["seed"] == seed])
+            for seed in self.searches
+            if (of_side := [row for row in self._rows if row["side"] == side and row["seed"] == seed])
         )
 
     def ratios(self, side: str, rivals: Sequence[str]) -> list[float]:
-        """Returns a side's ratio in each round to the rival that is best in the other rounds.
+        """Returns a side's ratio to the rival that is best elsewhere: one of each round, or of each search.
 
-        Not all sides need be in all rounds: a tuner may have searched after the first ones.
+        If there are several searches, the ratio is the mean of the rounds of a search, and the rival is best
+        in those of the others. If there is one, it is best in the other rounds. Not all sides need be in all
+        rounds: a tuner may have searched after the first ones.
         """
         allowed = [each for each in rivals if self.keeps(each)] or [GUIDE]
-        others = {each: self._logarithms(each) for each in allowed}
+        own, others = self._logarithms(side), {each: self._logarithms(each) for each in allowed}
         ratios = []
-        for number, value in sorted(self._logarithms(side).items()):
-            here = [each for each in allowed if number in others[each]]
+        for unit in sorted({self._unit(key) for key in own}):
+            keys = [key for key in sorted(own) if self._unit(key) == unit]
+            here = [each for each in allowed if any(key in others[each] for key in keys)]
             if here:
-                best = max(here, key=lambda each: _mean_without(others[each], number))
-                ratios.append(math.exp(value - others[best][number]))
+                best = others[max(here, key=lambda each: self._mean_without(others[each], unit))]
+                ratios.append(math.exp(statistics.fmean(own[key] - best[key] for key in keys if key in best)))
         return ratios
 
-    def _mean(self, side: str, field: str) -> float:
-        values = [row[field] for row in self._figures[side]]
-        return math.fsum(values) / len(values)
+    def _keeps(self, rows: Sequence[Row], of_guide: Sequence[Row]) -> bool:
+        limits = dict.fromkeys(FIELDS[1:3], MAX_SPACE_AMPLIFICATION) | {FIELDS[3]: self._memory_bytes}
+        return all(
+            _mean(rows, field) <= max(limit, YIELDED_FACTOR * _mean(of_guide, field))
+            for field, limit in limits.items()
+        )
 
-    def _logarithms(self, side: str) -> dict[int, float]:
-        """Returns the logarithm of a side's throughput by the number of the round."""
-        return {row["round"]: math.log(row[FIELDS[0]]) for row in self._figures[side]}
+    def _unit(self, key: RoundKey) -> int:
+        """Returns the search of a round if there are several searches, otherwise its number."""
+        seed, number = key
+        return seed if len(self.searches) > 1 else number
+
+    def _logarithms(self, side: str) -> dict[RoundKey, float]:
+        """Returns the logarithm of a side's throughput by round."""
+        return {
+            (row["seed"], row["round"]): math.log(row[FIELDS[0]]) for row in self._rows if row["side"] == side
+        }
+
+    def _mean_without(self, of_rounds: Mapping[RoundKey, float], unit: int) -> float:
+        """Returns the mean over the rounds of other units; minus infinity if there is no other."""
+        values = [value for key, value in of_rounds.items() if self._unit(key) != unit]
+        return statistics.fmean(values) if values else -math.inf
 
 
-def _mean_without(of_rounds: Mapping[int, float], number: int) -> float:
-    """Returns the mean over all rounds but one; minus infinity if there is no other."""
-    values = [value for each, value in of_rounds.items() if each != number]
-    return statistics.fmean(values) if values else -math.inf
+def _mean(rows: Sequence[Row], field: str) -> float:
+    return math.fsum(row[field] for row in rows) / len(rows)
 
 
 def _claims(campaign: Campaign, workload: str, engine: str) -> Iterator[Claim]:

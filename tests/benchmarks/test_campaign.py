@@ -6,11 +6,13 @@ from benchmarks.rocktune.campaign import FIELDS, Rounds
 TUNERS = ["auto", "tpe", "smac3"]
 
 
-def rows(figures: dict[str, dict[int, float]], memory_bytes: float = 1.0) -> list[dict[str, object]]:
+def rows(
+    figures: dict[str, dict[int, float]], memory_bytes: float = 1.0, seed: int = 1
+) -> list[dict[str, object]]:
     """Returns the rows of rounds: throughput by side and number of the round."""
     harmless = dict.fromkeys(FIELDS[1:], 1.0) | {"full_size_memory_bytes": memory_bytes}
     return [
-        {"side": side, "round": number, FIELDS[0]: value, **harmless}
+        {"seed": seed, "side": side, "round": number, FIELDS[0]: value, **harmless}
         for side, of_side in figures.items()
         for number, value in of_side.items()
     ]
@@ -35,3 +37,18 @@ def test_a_rival_that_breaks_a_constraint_does_not_count() -> None:
     measured = rows({"auto": {0: 10.0}, "guide": {0: 5.0}})
     measured += rows({"tpe": {0: 20.0}}, memory_bytes=500.0)
     assert Rounds(measured, TUNERS, 100).ratios("auto", ["tpe", "guide"]) == pytest.approx([2.0])
+
+
+def test_several_searches_count_once_each() -> None:
+    first = rows({"auto": {0: 10.0, 1: 40.0}, "tpe": {0: 5.0, 1: 5.0}, "guide": {0: 1.0, 1: 1.0}})
+    second = rows({"auto": {0: 9.0}, "tpe": {0: 1.0}, "guide": {0: 3.0}}, seed=2)
+    # In the first search's rounds the guide counts, which is better than tpe in the second's.
+    ratios = Rounds(first + second, TUNERS, 100).ratios("auto", ["tpe", "guide"])
+    assert ratios == pytest.approx([20.0, 9.0])
+
+
+def test_every_search_has_to_keep_the_constraints() -> None:
+    measured = rows({"auto": {0: 10.0}, "guide": {0: 5.0}})
+    other = rows({"auto": {0: 10.0}}, memory_bytes=150.0, seed=2) + rows({"guide": {0: 5.0}}, seed=2)
+    assert Rounds(measured, TUNERS, 100).keeps("auto")
+    assert not Rounds(measured + other, TUNERS, 100).keeps("auto")

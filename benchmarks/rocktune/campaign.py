@@ -26,6 +26,7 @@ from benchmarks.common.claims import (
     ratio_interval,
     reported,
 )
+from benchmarks.common.flags import check_flags
 from benchmarks.common.measuring import embedded_engine
 from benchmarks.common.searching import Row, Store, searched
 from benchmarks.common.tables import read_rows, typed, write_csv
@@ -58,6 +59,8 @@ CLEAR = 1.15
 """Ratio to the best by hand that counts as a clear gain."""
 MAX_SECONDS = 150.0
 """Seconds of measuring in which `auto` should be near the best, in the median workload."""
+FREE = frozenset({"workloads", "tuners", "seeds", "rounds", "window"})
+"""Flags that may differ between runs that share an `--out`: the rows tell what they name."""
 MAX_ROUNDS = 100
 """Rounds of a search have workload seeds of their own as long as there are no more."""
 NEAR = 0.95
@@ -291,6 +294,7 @@ def campaign(settings: Settings) -> list[Claim]:
     """Searches and measures, workload by workload."""
     if settings.quick:
         settings = replace(settings, extra=settings.extra | {"tuners": "auto", "trials": 8, "rounds": 1})
+    check_flags(settings, FREE)
     tuners = str(settings.extra["tuners"]).split(",")
     workloads = str(settings.extra["workloads"]).split(",")
     with embedded_engine() as engine:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
+from benchmarks.common.flags import check_flags
 from benchmarks.common.measuring import embedded_engine
 from benchmarks.common.tables import append_rows, read_rows, typed
 from rocktune.analysis.profile import gathered, profiled
@@ -40,6 +41,7 @@ def trace_replay(settings: Settings) -> list[Claim]:
     """Measures each skew with each seed: the live run, its recording, and both replays."""
     skews, seeds = (SKEWS[-1:], 1) if settings.quick else (SKEWS, SEEDS)
     given, device = load_workload("ycsb-a"), load_device(DEVICE)
+    check_flags(settings)
     keys = max(MIN_KEYS, KEYS // settings.scale)
     path = None if settings.out is None else settings.out / "runs.csv"
     rows = read_rows(path, typed(float, seed=int))

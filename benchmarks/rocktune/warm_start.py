@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks.common.claims import ROOT, Claim, Measured, Settings, decided, main, reported
 from benchmarks.common.emulated import Emulated
+from benchmarks.common.flags import check_flags
 from benchmarks.common.searching import measured_search, tuner_of
 from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune.errors import UserError
@@ -36,6 +37,7 @@ def warm_start(settings: Settings) -> list[Claim]:
     tables = [Emulated(path, runs, **request) for path in (paths[:2] if settings.quick else paths)]
     earlier = [each.earlier() for each in tables]
     claims: list[Claim] = []
+    check_flags(settings, frozenset({"searches"}))
     kept = None if settings.out is None else settings.out / "searches.csv"
     rows = read_rows(kept, typed(int, table=str))
     for table, own in zip(tables, earlier, strict=True):

@@ -15,11 +15,12 @@ from scipy.stats import rankdata
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, bars, write_figure
+from benchmarks.common.flags import check_flags
 from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.flsm.shared import ENTRY_BYTES
 from benchmarks.ruskey.driver import SIZE_RATIO, costs_of, served
 from benchmarks.ruskey.dynamic import GREEDY, PAPER_RANK, RANKED, SESSION_NAMES
-from benchmarks.ruskey.shared import LEARNED, POLICIES, check_flags
+from benchmarks.ruskey.shared import LEARNED, POLICIES
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission
 from rocktune.online.control import Controller, Curve, Decision, Mission, parse_controller
@@ -130,8 +131,7 @@ def ablation(settings: Settings) -> list[Claim]:
     repeats = 1 if settings.quick else int(settings.extra["repeats"])
     costs = costs_of(str(settings.extra["costs"]))
     path = None if settings.out is None else settings.out / DATA
-    if settings.out is not None:
-        check_flags(settings.out, settings)
+    check_flags(settings)
     sessions = read_rows(path, record_of(Session))
     known = {session.drive for session in sessions}
     for seed in range(settings.seed, settings.seed + repeats):

@@ -34,10 +34,10 @@ from benchmarks.common.claims import (
     ratio_interval,
     reported,
 )
+from benchmarks.common.flags import check_flags
 from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.ruskey.driver import costs_of
 from benchmarks.ruskey.equal_memory import CANDIDATES, K_ALONE, STEP, Row, Stores
-from benchmarks.ruskey.shared import check_flags
 from rocktune.workload.ruskey import ENTRIES, SHARES
 
 MAX_OF_K = 0.97
@@ -104,8 +104,7 @@ class _Known:
 
     def __init__(self, settings: Settings) -> None:
         self._path = None if settings.out is None else settings.out / DATA
-        if settings.out is not None:
-            check_flags(settings.out, settings)
+        check_flags(settings)
         self._rows = read_rows(self._path, record_of(Row))
 
     def rows(self, stores: Stores, seed: int, candidate: str) -> list[Row]:

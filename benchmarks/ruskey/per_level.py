@@ -11,10 +11,11 @@ import numpy as np
 
 from benchmarks.common.claims import Claim, Settings, decided, main, mean_interval, ratio_interval, reported
 from benchmarks.common.figures import Panel, bars, write_figure
+from benchmarks.common.flags import check_flags
 from benchmarks.common.tables import append_rows, read_rows, typed
 from benchmarks.flsm.shared import Where
 from benchmarks.ruskey.driver import FLAGS, driver_of, setting_of
-from benchmarks.ruskey.shared import LEARNED, check_flags
+from benchmarks.ruskey.shared import LEARNED
 from benchmarks.ruskey.static_workloads import LAZY_LEVELING
 from rocktune.online import DrivenMission
 from rocktune.online.control.prices import Prices
@@ -38,8 +39,7 @@ def per_level(settings: Settings) -> list[Claim]:
         else (int(settings.extra[flag]) for flag in ("missions", "measured", "repeats"))
     )
     path = None if settings.out is None else settings.out / DATA
-    if settings.out is not None:
-        check_flags(settings.out, settings)
+    check_flags(settings)
     rows: list[Row] = [*read_rows(path, typed(float, controller=str, seed=int, level=int, policy=int))]
     known = {(row["seed"], row["controller"]) for row in rows}
     with driver_of(settings, setting_of(settings, "monkey")) as driver:

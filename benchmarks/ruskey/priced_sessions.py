@@ -21,6 +21,7 @@ from benchmarks.common.claims import (
     ratio_interval,
     reported,
 )
+from benchmarks.common.flags import check_flags
 from benchmarks.common.measuring import embedded_engine
 from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.flsm.shared import SIZE_RATIO, Where, buffer_at
@@ -28,7 +29,7 @@ from benchmarks.ruskey.counted import SessionWork, prices_of, sessions_of
 from benchmarks.ruskey.driver import RIVALS, Driver, Setting, is_stock
 from benchmarks.ruskey.dynamic import GREEDY, SESSION_NAMES
 from benchmarks.ruskey.priced import Priced
-from benchmarks.ruskey.shared import POLICIES, check_flags
+from benchmarks.ruskey.shared import POLICIES
 from rocktune.device import DeviceSpec, load_device
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission, DriveRequest, run_drive
@@ -91,8 +92,7 @@ def driven(settings: Settings, repeats: int, names: Sequence[str], driver: Drive
     """
     table = None if settings.out is None else settings.out / "sessions.csv"
     turns: dict[int, Turn] = {}
-    if settings.out is not None:
-        check_flags(settings.out, settings)
+    check_flags(settings)
     for each in read_rows(table, record_of(SessionWork)):
         turns.setdefault(each.seed, {}).setdefault(each.drive, []).append(each)
     for seed in range(settings.seed, settings.seed + repeats):

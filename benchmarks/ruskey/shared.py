@@ -1,6 +1,5 @@
 """Shared code of the experiments with controllers: their names, and the comparison of results."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from benchmarks.common.claims import Settings
+from benchmarks.common.flags import check_flags
 from benchmarks.common.tables import append_rows, read_rows
 from rocktune.errors import UserError
 from rocktune.online import DrivenMission
@@ -105,8 +105,7 @@ def driven_turns(
         UserError: no turn is whole, or those in the directory were made with other flags.
     """
     out = settings.out
-    if out is not None:
-        check_flags(out, settings)
+    check_flags(settings)
     turns = {} if out is None else _read_turns(out / DRIVES)
     for seed in range(settings.seed, settings.seed + repeats):
         turn = turns.setdefault(seed, {})
@@ -121,22 +120,6 @@ def driven_turns(
     if not whole:
         raise UserError(f"--repeats 0: no turn in {out} has all drives; give --out, or 1 or more")
     return whole
-
-
-def check_flags(out: Path, settings: Settings) -> None:
-    """Refuses a directory whose drives were made with other flags, and notes those of a new one."""
-    flags = {name: value for name, value in settings.extra.items() if name != "repeats"}
-    flags |= {"quick": settings.quick, "scale": settings.scale}
-    path = out / "flags.json"
-    if not path.exists():
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(flags, indent=1) + "\n", "utf-8")
-        return
-    for name, value in json.loads(path.read_text("utf-8")).items():
-        if flags.get(name) != value:
-            raise UserError(
-                f"--{name}: the drives in {out} were made with {value}; give that, or another --out"
-            )
 
 
 def _add_drive(path: Path, seed: int, name: str, missions: Sequence[Served]) -> None:

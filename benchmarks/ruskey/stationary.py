@@ -11,10 +11,10 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, main, reported
+from benchmarks.common.flags import check_flags
 from benchmarks.common.tables import append_rows, read_rows, record_of
 from benchmarks.ruskey.cost_controller import COST, COSTS, OPERATIONS, SIZE_RATIO, new_store
 from benchmarks.ruskey.driver import costs_of
-from benchmarks.ruskey.shared import check_flags
 from rocktune.online.control import parse_controller
 from rocktune.online.control.cost import CostBased
 from rocktune.online.modelled import StoreCosts
@@ -63,8 +63,7 @@ def stationary(settings: Settings) -> list[Claim]:
     repeats = 2 if settings.quick else int(settings.extra["repeats"])
     costs = costs_of(str(settings.extra["costs"]))
     path = None if settings.out is None else settings.out / DATA
-    if settings.out is not None:
-        check_flags(settings.out, settings)
+    check_flags(settings)
     known = {session.seed: session for session in read_rows(path, record_of(Session))}
     for seed in range(settings.seed, settings.seed + repeats):
         if seed in known:

@@ -77,5 +77,5 @@ def test_nothing_to_judge_is_refused(tmp_path: Path) -> None:
 
 def test_drives_made_with_other_flags_are_refused(tmp_path: Path) -> None:
     driven_turns(settings_of(tmp_path), 1, ["a"], driver([]))
-    with pytest.raises(UserError, match=r"--device: the drives in .* were made with none; give that"):
+    with pytest.raises(UserError, match=r"--device: what is in .* was made with none; give that"):
         driven_turns(settings_of(tmp_path, device="ssd-100mb"), 1, ["a"], driver([]))

@@ -1,11 +1,10 @@
 """Compares the replay of a recorded trace, whole and sampled, with the run that it was recorded from.
 
-YCSB-A runs in a closed loop at full size, without and with RocksDB's own tracer. The trace is imported and
-replayed in a closed loop, whole and as a sample of 1/16 on a 1/16 model. A workload that `rocktune profile`
-makes of the trace runs as well. The live stores hold all keys. A replay loads only the keys that the trace
-reads before it writes them, so the keys are few enough that the trace names many of them; a profile
-estimates how many there are. --scale S divides the number of keys and the memory, not the replayed model.
-With --out an interrupted comparison continues after the last seed that is recorded there.
+YCSB-A runs in a closed loop at full size, without and with RocksDB's own tracer. The trace is imported with
+the database on which it was recorded, and replayed in a closed loop, whole and as a sample of 1/16 on a 1/16
+model. The workload that `rocktune profile` makes of the trace alone runs as well, and estimates how many keys
+there are. --scale S divides the number of keys and the memory, not the replayed model. With --out an
+interrupted comparison continues after the last seed that is recorded there.
 """
 
 import tempfile
@@ -26,8 +25,6 @@ from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_w
 
 DEVICE = "ssd-100mb"
 SOURCE = "trace replay"
-SKEWS = (0.7, 0.9, 0.99)
-SEEDS = 5
 SAMPLE = 16
 KEYS = 2_000_000
 MIN_KEYS = 50_000
@@ -38,10 +35,14 @@ QUICK_S = 4.0
 
 
 def trace_replay(settings: Settings) -> list[Claim]:
-    """Measures each skew with each seed: the live run, its recording, and both replays."""
-    skews, seeds = (SKEWS[-1:], 1) if settings.quick else (SKEWS, SEEDS)
+    """Measures each of `--skews` with `--seeds` seeds: live, recorded, replayed whole and sampled, profiled.
+
+    A seed takes some 500 s.
+    """
+    skews = [float(each) for each in str(settings.extra["skews"]).split(",")]
+    skews, seeds = (skews[:1], 1) if settings.quick else (skews, int(settings.extra["seeds"]))
     given, device = load_workload("ycsb-a"), load_device(DEVICE)
-    check_flags(settings)
+    check_flags(settings, frozenset({"skews", "seeds"}))
     keys = max(MIN_KEYS, KEYS // settings.scale)
     path = None if settings.out is None else settings.out / "runs.csv"
     rows = read_rows(path, typed(float, seed=int))
@@ -51,14 +52,15 @@ def trace_replay(settings: Settings) -> list[Claim]:
             workload = _live(given, skew, keys)
             space = load_space("dremel", max(MIN_MEMORY_BYTES, keys * MEMORY_BYTES_PER_KEY), keys)
             live = Experiment(workload=workload, device=device, scale=1, space=space, base_options={})
-            for seed in range(settings.seed, settings.seed + seeds):
-                if (skew, seed) in recorded:
-                    continue
-                rows.append(
-                    {"skew": skew, "seed": seed} | _compared(engine, live, seed, Path(folder), settings)
-                )
-                append_rows(path, rows[-1:])
-                settings.say(f"skew {skew}, seed {seed}: {rows[-1]}")
+            # An engine of its own, whose only base is the database with which the live runs begin.
+            with embedded_engine() as live_engine:
+                for seed in range(settings.seed, settings.seed + seeds):
+                    if (skew, seed) in recorded:
+                        continue
+                    compared = _compared(live_engine, engine, live, seed, Path(folder), settings)
+                    rows.append({"skew": skew, "seed": seed} | compared)
+                    append_rows(path, rows[-1:])
+                    settings.say(f"skew {skew}, seed {seed}: {rows[-1]}")
         version = engine.version
     return [
         claim
@@ -75,23 +77,32 @@ def _live(workload: WorkloadSpec, skew: float, keys: int) -> WorkloadSpec:
 
 
 def _compared(
-    engine: EmbeddedEngine, live: Experiment, seed: int, folder: Path, settings: Settings
+    live_engine: EmbeddedEngine,
+    engine: EmbeddedEngine,
+    live: Experiment,
+    seed: int,
+    folder: Path,
+    settings: Settings,
 ) -> dict[str, float]:
     """Returns throughput and hit ratio of the live run, of both replays and of the profile."""
     seconds = QUICK_S if settings.quick else SECONDS
     trace, operations = folder / "trace", folder / f"{len(list(folder.iterdir()))}.operations"
-    plain = _run(engine, live, seed, seconds)
-    _run(engine, live, seed, seconds, trace)
-    summary = import_trace(trace, operations)
+    plain = _run(live_engine, live, seed, seconds)
+    _run(live_engine, live, seed, seconds, trace)
+    (database,) = (each for each in live_engine.data.bases.iterdir() if each.is_dir())
+    stored = import_trace(trace, operations, preload_from=database)
+    alone = import_trace(trace, folder / "alone.operations")
     trace.unlink()
-    workload = trace_workload(summary, str(operations), "replayed", threads=live.workload.threads)
+    workload = trace_workload(
+        stored, str(operations), "replayed", threads=live.workload.threads, preload_from=str(database)
+    )
     whole = replace(live, workload=workload)
     sampled = replace(whole, scale=SAMPLE)
     found = {
         "live": plain,
         "whole": _run(engine, whole, seed, seconds),
         "sample": _run(engine, sampled, seed, seconds / SAMPLE),
-        "profiled": _run(engine, replace(live, workload=_profiled(summary, live.workload)), seed, seconds),
+        "profiled": _run(engine, replace(live, workload=_profiled(alone, live.workload)), seed, seconds),
     }
     operations.unlink()
     return {f"{name}_throughput_ops_s": run.figures["throughput_ops_s"] for name, run in found.items()} | {
@@ -154,4 +165,4 @@ def _claims(rows: list[dict[str, float]], skew: float, version: str) -> list[Cla
 
 
 if __name__ == "__main__":
-    main("rocktune.trace_replay", trace_replay, scale=1)
+    main("rocktune.trace_replay", trace_replay, scale=1, extra={"skews": "0.99,0.9,0.7", "seeds": 5})

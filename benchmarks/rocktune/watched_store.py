@@ -12,6 +12,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -208,7 +209,7 @@ def _planted(folder: Path, first: Path, pace: Pace) -> tuple[list[Row], int]:
         served(folder / "store", pace.store, pace.operations_s, WRITES) as store,
         mock.patch.dict(os.environ, environment(folder)),
         mock.patch.object(watch_module, "run_study", return_value=True),
-        mock.patch.object(watch_module, "outcome_of", return_value=(None, BAD)),
+        mock.patch.object(watch_module, "outcome_of", return_value=(SimpleNamespace(reason=""), BAD)),
         mock.patch.object(watch_module, "proof_sentence", return_value="The benchmark has planted them."),
     ):
         store.wait_for_dumps(1)

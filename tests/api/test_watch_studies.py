@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from tests.deploy.watch.made import intervals, log_text
 from tests.importing.logs.made import document
+from tests.report import sample
 from tests.study.small_studies import engine_of, run, spec_of
 
 from rocktune.analysis.profile import Profile
 from rocktune.api import watch_studies
-from rocktune.api.watch_studies import WatchedStore, study_spec
+from rocktune.api.watch_studies import WatchedStore, proof_sentence, study_spec
 from rocktune.errors import UserError
 from rocktune.ledger import open_ledger
 from rocktune.study import StudySpec, estimate, space_of
@@ -135,3 +136,12 @@ def test_what_it_takes_over_is_in_its_own_space(
     for each in spec.tried:
         assert each.study == "earlier"
         space_of(spec).validate(Configuration(each.configuration))
+
+
+def test_the_sentence_on_a_proof_says_why_nothing_better_is_proven() -> None:
+    assert proof_sentence("w", sample.outcome()).startswith("Study 'w' proves 1.57 (1.53 to 1.61) times ")
+    busy = sample.outcome(reason="undecided: the machine was busy", recommended="baseline")
+    assert proof_sentence("w", busy) == (
+        "Study 'w' does not prove better options: 1.57 (1.53 to 1.61) on a 1/64 model. "
+        "Undecided: the machine was busy during the proof, on a 1/64 model."
+    )

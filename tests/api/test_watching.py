@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.deploy.watch.made import intervals, log_text
+from tests.report import sample
 from tests.study.small_studies import spec_of
 
 from rocktune import api
@@ -40,6 +41,7 @@ class Store:
         studies: names of the studies that were run.
         winner: OPTIONS file of what the next study recommends; empty for the baseline.
         failure: the error of the next study; None if it succeeds.
+        reason: the reason of the next study's outcome, for which it decides nothing; empty if it decides.
         meanwhile: is called while a study runs.
     """
 
@@ -48,6 +50,7 @@ class Store:
         self.studies: list[str] = []
         self.winner = WINNER
         self.failure: Exception | None = None
+        self.reason = ""
         self.meanwhile: Callable[[], None] = lambda: None
         self._made: list[Interval] = []
         self._rng = np.random.default_rng(1)
@@ -108,7 +111,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[st
     monkeypatch.setattr(watching, "recorded_study", lambda *_: None)
     monkeypatch.setattr(watching, "study_spec", lambda _base, name, *_: name)
     monkeypatch.setattr(watching, "run_study", run_study)
-    monkeypatch.setattr(watching, "outcome_of", lambda *_: (None, made.winner))
+    monkeypatch.setattr(watching, "outcome_of", lambda *_: (sample.outcome(reason=made.reason), made.winner))
     monkeypatch.setattr(watching, "proof_sentence", lambda name, _: f"Study '{name}' proves it.")
     return made
 
@@ -474,6 +477,22 @@ def test_a_study_is_not_tried_for_ever(store: Store, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 9, 22))
     assert store.look(hours="22-06").rows == ()
     assert store.look(hours="22-06").state.current.verdict is Verdict.UNTUNED
+
+
+def test_a_proof_on_a_busy_machine_is_made_again_later(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "datetime", Clock)
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 23))
+    store.reason, winner, store.winner = "undecided: the machine was busy", store.winner, ""
+    _shifted(store)
+    found = store.look(hours="22-06")
+    assert found.rows[-1].startswith("postponed: ")
+    assert found.rows[-1].endswith("It is tried again from 2026-03-05 22:00 on (attempt 1 of 5).")
+    assert found.state.current.verdict is Verdict.UNKNOWN
+    monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 5, 22))
+    store.reason, store.winner = "", winner
+    assert store.look(hours="22-06").state.phase is Phase.APPLIED
+    # A finished study is not run again.
+    assert [row.event for row in api.watch_journal("base")].count("tuning") == 2
 
 
 def _not_tuned(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

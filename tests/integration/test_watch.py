@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.common.programs import find_program
+from tests.report import sample
 
 from rocktune import api
 from rocktune.api import watching
@@ -82,7 +83,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[s
     monkeypatch.setattr(watching, "recorded_study", lambda *_: None)
     monkeypatch.setattr(watching, "study_spec", lambda _base, name, *_: name)
     monkeypatch.setattr(watching, "run_study", run_study)
-    monkeypatch.setattr(watching, "outcome_of", lambda *_: (None, made.winner))
+    monkeypatch.setattr(watching, "outcome_of", lambda *_: (sample.outcome(), made.winner))
     monkeypatch.setattr(watching, "proof_sentence", lambda name, _: f"Study '{name}' proves it.")
     process = subprocess.Popen(
         [program, made.directory, tmp_path / "mix", "2000"],

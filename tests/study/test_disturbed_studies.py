@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.study.small_studies import Recorder, engine_of, response, run, spec_of, timeless, verify
+from tests.study.small_studies import SMALL, Recorder, engine_of, response, run, spec_of, timeless, verify
 from tests.study.test_upgrade import engine_of as versions_of
 from tests.study.test_upgrade import spec_of as upgrade_of
 
@@ -116,6 +116,24 @@ def test_a_proof_during_which_the_machine_is_always_busy_decides_nothing(ledger:
     # A quiet hour later.
     proven = Outcome.from_json(verify(spec_of(), engine_of(), ledger, 16))
     assert (proven.recommended, proven.disturbed_pairs, proven.reason) == ("best", 0, "")
+
+
+def test_a_tail_during_which_the_machine_is_always_busy_decides_nothing(ledger: Ledger) -> None:
+    busy = Busy(phases=("offer",))
+    document = run(spec_of(protocol="steady", proof_pairs=6), engine_with(busy), ledger, busy)
+    outcome = Outcome.from_json(document)
+    assert outcome.tail is not None
+    assert (outcome.tail.verdict, outcome.disturbed_pairs) == ("undecided", 0)
+    assert (outcome.recommended, outcome.reason) == ("baseline", BUSY)
+    assert findings.headline(outcome) == "Undecided: the machine was busy during the proof, on a 1/64 model"
+
+
+def test_a_study_may_allow_a_steady_load(ledger: Ledger) -> None:
+    busy = Busy(phases=("baseline", "search", "pick", "ablate", "prune", "prove"), share=0.3)
+    spec = spec_of(verification={**SMALL, "max_others_share": 0.35})
+    outcome = Outcome.from_json(run(spec, engine_with(busy), ledger, busy))
+    assert (outcome.recommended, outcome.disturbed_pairs, outcome.reason) == ("best", 0, "")
+    assert outcome.seconds.disturbed == 0
 
 
 def test_few_disturbed_pairs_are_told_and_do_not_decide(ledger: Ledger) -> None:

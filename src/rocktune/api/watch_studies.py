@@ -30,6 +30,7 @@ from rocktune.importing.logs import LogDocument
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.objective import BALANCE, LARGER_IS_BETTER, terms_of
 from rocktune.outcome import Outcome
+from rocktune.report.findings import headline
 from rocktune.rocksdb_version import RocksDbVersion
 from rocktune.study import StudySpec, recorded_outcome
 from rocktune.study import estimate as estimate_of
@@ -233,7 +234,7 @@ def recorded_study(name: str, ledger: str | None) -> StudySpec | None:
 
 
 def proof_sentence(name: str, outcome: Outcome) -> str:
-    """Returns what a study proves, in a sentence."""
+    """Returns what a study proves, and if it is nothing better, why."""
     ratio = outcome.ratio
     found = (
         f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})" if ratio.value is not None else "no ratio"
@@ -241,7 +242,7 @@ def proof_sentence(name: str, outcome: Outcome) -> str:
     where = f"on a {outcome.search_scale} model"
     if outcome.recommended == "best":
         return f"Study '{name}' proves {found} times the present options' figure {where}."
-    return f"Study '{name}' does not prove better options: {found} {where}."
+    return f"Study '{name}' does not prove better options: {found} {where}. {headline(outcome)}."
 
 
 def _found(ledger: Ledger, name: str) -> Any:

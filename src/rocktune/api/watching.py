@@ -60,6 +60,7 @@ from rocktune.deploy.watch import (
     rows_of,
     tuned,
     tuning_began,
+    undecided,
     written,
 )
 from rocktune.errors import UserError
@@ -305,12 +306,12 @@ class _Watch:
         assert state is not None
         if not self.hours.contains(datetime.now()):
             return f"The study waits for the hours {self.hours}."
-        number, name = state.current.number, state.current.study
-        if not name:
-            return tuning_began(state, new_study_name(self.base.name, number))
         # Texts of this form are in the order of time.
         if f"{datetime.now():%Y-%m-%d %H:%M}" < state.current.retry_at:
             return f"The study is tried again from {state.current.retry_at} on."
+        number, name = state.current.number, state.current.study
+        if not name:
+            return tuning_began(state, new_study_name(self.base.name, number))
         store = WatchedStore(self.database, document, state.current.intervals, journal.directory)
         try:
             with shortages_as_transient():
@@ -319,14 +320,21 @@ class _Watch:
                 )
                 is_finished = run_study(spec, self.ledger, journal.directory, self._may_run)
         except UserError as error:
-            retry_at = f"{self.hours.next_begin(datetime.now()):%Y-%m-%d %H:%M}"
-            step = postponed(state, str(error), retry_at, self.settings)
+            step = postponed(state, str(error), self._retry_at(), self.settings)
         else:
             # Without its end, the next call waits for the hours.
             step = Step(state)
             if is_finished:
-                step = tuned(state, number, self._result(name, state, journal.directory))
+                result = self._result(name, state, journal.directory)
+                if result.is_undecided:
+                    step = undecided(state, result.proof, self._retry_at(), self.settings)
+                else:
+                    step = tuned(state, number, result)
         return disturbed(step, self._unread_now(state))
+
+    def _retry_at(self) -> str:
+        """Returns when a study is tried again, as in `Workload.retry_at`."""
+        return f"{self.hours.next_begin(datetime.now()):%Y-%m-%d %H:%M}"
 
     def _may_run(self) -> bool:
         return self.hours.contains(datetime.now())
@@ -337,6 +345,8 @@ class _Watch:
         assert found is not None
         outcome, options_text = found
         sentence = proof_sentence(name, outcome)
+        if outcome.reason:
+            return StudyResult(None, sentence, is_undecided=True)
         if not options_text:
             return StudyResult(None, sentence)
         live = proposed_options(self.database, options_text, state.in_force, directory)

@@ -141,7 +141,8 @@ class Verification(Recorded):
         tail: the phase at an offered rate; null in a short proof, and if the winner is not proven better.
         aged: the aged stores of each side, by its field name; empty in a short proof.
         disturbed_pairs: number of pairs during which other programs took the processors, in all repeats.
-        reason: "undecided: the machine was busy" if that were more than half of the pairs; else "".
+        reason: "undecided: the machine was busy" if that were more than half of the pairs, of the ratio or of
+            the tail; else "".
         recommended: the configuration to use: "best" or "baseline".
     """
 

@@ -277,7 +277,7 @@ def verdict(outcome: Outcome) -> str:
     if outcome.reason:
         return (
             f"Keep the baseline. The proof is {outcome.reason}. The best configuration found reached "
-            f"{measured}, but that may be the work of other programs. Prove it again on a quiet machine."
+            f"{measured}, but other programs disturbed the proof. Prove it again on a quiet machine."
         )
     if alone_keeps_constraints(outcome):
         return (

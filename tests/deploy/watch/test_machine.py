@@ -20,6 +20,7 @@ from rocktune.deploy.watch import (
     retried,
     tuned,
     tuning_began,
+    undecided,
     written,
 )
 
@@ -243,6 +244,14 @@ def test_a_study_that_failed_for_the_moment_is_tried_again_some_times(shifted: S
     assert again.state.phase is Phase.TUNING
     assert (again.state.current.study, again.state.current.attempts) == ("", 0)
     assert retried(again.state, "s3") is None
+
+
+def test_a_study_that_decides_nothing_is_followed_by_another_one(shifted: Store) -> None:
+    shifted.take(tuning_began(shifted.state, "w"))
+    shifted.take(undecided(shifted.state, "busy", "2026-03-05 22:00", "s1"))
+    assert shifted.state.phase is Phase.TUNING
+    assert (shifted.state.current.study, shifted.state.current.attempts) == ("", 1)
+    assert shifted.state.current.verdict is Verdict.UNKNOWN
 
 
 def test_a_study_that_succeeds_forgets_its_failures(shifted: Store) -> None:

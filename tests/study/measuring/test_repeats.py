@@ -10,10 +10,11 @@ from tests.study.measuring.small_loops import HALVING, A, B, C, Recorder, engine
 from rocktune.ledger import Ledger, TrialRecord
 from rocktune.study import seeds
 from rocktune.study.executors import LocalExecutor
-from rocktune.study.measuring.disturbance import DISTURBED_SHARE, MAX_REPEATS
+from rocktune.study.measuring.disturbance import MAX_REPEATS
 from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.repeats import Phase
 from rocktune.study.proving.verification import interleaved
+from rocktune.study.specs.spec import DISTURBED_SHARE
 from rocktune.testing.dying import Died
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.testing.synthetic_engine import SyntheticEngine

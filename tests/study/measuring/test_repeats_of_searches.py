@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from rocktune.objective import objective_named
 from rocktune.study import seeds
-from rocktune.study.measuring.disturbance import DISTURBED_SHARE, MAX_REPEATS
+from rocktune.study.measuring.disturbance import MAX_REPEATS
 from rocktune.study.measuring.repeats import Phase, Repeats
+from rocktune.study.specs.spec import DISTURBED_SHARE
 from rocktune.testing.synthetic import synthetic_window
 from rocktune.trial import Batch, Configuration, Result, RunKey, Status, Trial
 from rocktune.tuners.halving import successive_halving

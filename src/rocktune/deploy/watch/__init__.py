@@ -15,7 +15,7 @@ from rocktune.deploy.watch.machine import (
 from rocktune.deploy.watch.replaced import noticed
 from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
 from rocktune.deploy.watch.step import Note, Step, StudyResult
-from rocktune.deploy.watch.tuning import disturbed, postponed, retried, tuned, tuning_began
+from rocktune.deploy.watch.tuning import disturbed, postponed, retried, tuned, tuning_began, undecided
 
 __all__ = [
     "WINDOW_INTERVALS",
@@ -46,6 +46,7 @@ __all__ = [
     "rows_of",
     "tuned",
     "tuning_began",
+    "undecided",
     "worse_figures",
     "written",
 ]

@@ -39,7 +39,7 @@ class Verdict(StrEnum):
     KEPT = "kept"
     """A study found no better options than those in force."""
     UNTUNED = "not tuned"
-    """No study could be made for the workload, in `MAX_ATTEMPTS` attempts."""
+    """No study was made or decided anything for the workload, in `MAX_ATTEMPTS` attempts."""
     PROVEN = "proven"
     """A study has proven the options on a model; they were not applied yet."""
     CONFIRMED = "confirmed"
@@ -59,7 +59,7 @@ class Workload(Spec):
         live: the options that the watched file is to state under the workload.
         proof: the proof in words; empty without one.
         intervals: the last intervals under the options that are in force.
-        attempts: how often its study has failed.
+        attempts: how often its study has failed or has decided nothing.
         retry_at: when the study is tried again, local time "YYYY-MM-DD HH:MM"; empty for at once.
         refused_with: digest of the watch's settings with which it could not be tuned; empty for a verdict
             other than `UNTUNED`.

@@ -41,10 +41,12 @@ class StudyResult:
     Attributes:
         live: the options that are better, by section of a watched file; None if the present ones are best.
         proof: the proof in words.
+        is_undecided: True if other programs disturbed the proof, which then says nothing of the options.
     """
 
     live: Live | None
     proof: str
+    is_undecided: bool = False
 
 
 def with_workload(state: WatchState, **changed: object) -> WatchState:

@@ -6,7 +6,7 @@ from rocktune.deploy.watch.state import Phase, Verdict, WatchState, Workload
 from rocktune.deploy.watch.step import Note, Step, StudyResult, with_workload
 
 MAX_ATTEMPTS = 5
-"""Attempts at the study of a workload before the workload stays as it is."""
+"""Attempts at a study of a workload before the workload stays as it is."""
 
 
 def tuning_began(state: WatchState, study: str) -> Step:
@@ -63,6 +63,15 @@ def postponed(state: WatchState, why: str, retry_at: str, settings: str) -> Step
     state = with_workload(state, verdict=Verdict.UNTUNED, live=state.in_force, refused_with=settings)
     note = Note("not tuned", f"{why} ({count})")
     return Step(state.model_copy(update={"phase": Phase.OBSERVING}), (note,))
+
+
+def undecided(state: WatchState, why: str, retry_at: str, settings: str) -> Step:
+    """Returns the state after a study whose proof decided nothing, because other programs disturbed it.
+
+    That says nothing of the options, so another study is made later; it begins with what this one has found.
+    It counts as an attempt of `postponed`, which describes the arguments.
+    """
+    return postponed(with_workload(state, study=""), why, retry_at, settings)
 
 
 def retried(state: WatchState, settings: str) -> Step | None:

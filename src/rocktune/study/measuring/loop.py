@@ -103,8 +103,10 @@ class Loop:
             StopRequested: the user asked the study to stop.
             UserError: a resumed study cannot continue.
         """
-        disturbance = self._shared.shared_runs.disturbance
-        repeats = Repeats(disturbance, self._announce, on_result, continues_runs)
+        shared = self._shared.shared_runs
+        repeats = Repeats(
+            shared.disturbance, self._announce, on_result, continues_runs, shared.max_others_share
+        )
         batches = repeats.batches(phase)
         try:
             item = next(batches)

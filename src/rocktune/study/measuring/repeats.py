@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rocktune.study import seeds
-from rocktune.study.measuring.disturbance import DISTURBED_SHARE, MAX_REPEATS
+from rocktune.study.measuring.disturbance import MAX_REPEATS
+from rocktune.study.specs.spec import DISTURBED_SHARE
 from rocktune.trial import Batch, Result, RunKey, Trial
 
 Found = TypeVar("Found")
@@ -38,6 +39,7 @@ class Repeats:
         announce: Announce,
         on_result: Callable[[Result], None] | None,
         continues_runs: bool,
+        max_others_share: float = DISTURBED_SHARE,
     ) -> None:
         """Creates the repeats of one phase.
 
@@ -49,7 +51,9 @@ class Repeats:
                 before, the later call holds.
             continues_runs: True if a later batch may continue a run, so that runs stay parked and have to be
                 released.
+            max_others_share: see `SharedRuns.max_others_share`; for the announcement.
         """
+        self._max_others_share = max_others_share
         self._disturbance = disturbance
         self._announce = announce
         self._on_result = on_result
@@ -149,7 +153,7 @@ class Repeats:
         again = "They" if len(disturbed) == len(replaced) else f"The {len(replaced)} runs of their pairs"
         self._announce(
             f"{len(disturbed)} of {len(measured)} runs were disturbed: other programs used more than "
-            f"{DISTURBED_SHARE:.0%} of the processors. {again} are measured again.",
+            f"{self._max_others_share:.0%} of the processors. {again} are measured again.",
             # A run can have several trials in a batch; the last one ends it.
             sum({trial.run: trial.until_s for trial in trials}.values()),
         )

@@ -127,7 +127,7 @@ def proven(spec: StudySpec, proof: Proof, tail: Tail | None, options: Options, s
         tail=None if tail is None else lasting.tail_proof(spec, tail),
         aged=lasting.aged_stores(proof),
         disturbed_pairs=proof.disturbed_pairs,
-        reason=BUSY if proof.is_undecided else "",
+        reason=BUSY if proof.is_undecided or (tail is not None and tail.is_undecided) else "",
         recommended=proof.recommended if tail is None or lasting.keeps_tail(spec, tail) else "baseline",
     )
 

@@ -74,8 +74,16 @@ class Tail:
         return any(result.status is not Status.OK for result in self.runs[configuration])
 
     @property
+    def is_undecided(self) -> bool:
+        """True if the latencies decide nothing, because most pairs stayed disturbed by other programs.
+
+        A run of the winner that failed decides all the same.
+        """
+        return self.is_disturbed and not self.has_failed(self.winner)
+
+    @property
     def is_disturbed(self) -> bool:
-        """True if most pairs stayed disturbed by other programs, so that their latencies decide nothing."""
+        """True if most pairs stayed disturbed by other programs."""
         results = [result for side in self.runs.values() for result in side]
         return is_undecided(disturbed_pairs(results), len(self._runs_of(self.winner)))
 
@@ -87,10 +95,10 @@ class Tail:
         stayed disturbed by other programs. The ratio of p99.9 makes it "worse" if its interval lies above
         the maximum, and has no part in it otherwise.
         """
+        if self.is_undecided:
+            return "undecided"
         if self.has_failed(self.winner):
             return "worse"
-        if self.is_disturbed:
-            return "undecided"
         if self.ratio("latency_us_p999").low > settings.max_p999_ratio:
             return "worse"
         bounds = {"latency_us_p99": settings.max_p99_ratio, LONGEST_WAIT: settings.max_longest_wait_ratio}

@@ -37,6 +37,11 @@ ProofPairs = Annotated[int, Field(strict=True, ge=6, le=MAX_PAIRS)]
 """A number of pairs of a proof. Fewer give intervals that contain 1 unless the difference is huge."""
 
 
+DISTURBED_SHARE = 0.1
+"""A run is disturbed if other programs used more than this share of the processors, unless the study allows
+more."""
+
+
 class VerificationSettings(Spec):
     """Settings of a study's verification: pick, ablation, pruning and proof. Ages are at full size.
 
@@ -69,6 +74,8 @@ class VerificationSettings(Spec):
         max_longest_wait_ratio: the same for the longest wait.
         max_p999_ratio: maximum of the lower end of the p99.9 latency's ratio. Few operations decide p99.9, so
             that its interval is wide; a winner is refused only where it is shown to be worse.
+        max_others_share: share of the processors that other programs may use during a run, of the search too;
+            beyond it the run is disturbed and is measured again.
         ablation_age_s: age in seconds at which a run of the ablation ends.
         age_s: age in seconds at which all other runs of the verification end; 120 s in Dremel's paper.
     """
@@ -92,6 +99,7 @@ class VerificationSettings(Spec):
     max_p99_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
     max_longest_wait_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.5
     max_p999_ratio: Annotated[float, Field(strict=True, ge=1)] = 1.25
+    max_others_share: Annotated[float, Field(strict=True, gt=0, lt=1)] = DISTURBED_SHARE
     ablation_age_s: Age = 60.0
     age_s: Age = 120.0
 

@@ -295,10 +295,10 @@ PAPERS = (
                 ("campaign/*_auto_over_hand", "campaign/*_auto_over_rivals"),
             ),
             Finding(
-                "Ours: with each of the five tables of `full` left out in turn, a search that begins with the"
-                " best of the others takes half the runs until 95% of the best, and is never later by more"
-                " than these",
-                ("warm_start/*",),
+                "A watch of a served store: no step in an hour without a change, shifts noticed, better"
+                " options proven, applied and confirmed, the earlier ones back at a shift back, bad ones"
+                " rolled back",
+                ("watched_store/*",),
             ),
             Finding(
                 "On models of five recorded tables of `full`, `auto` ranks before the best by hand, random"

@@ -298,7 +298,7 @@ PAPERS = (
                 "A watch of a served store: no step in an hour without a change, shifts noticed, better"
                 " options proven, applied and confirmed, the earlier ones back at a shift back, bad ones"
                 " rolled back",
-                ("watched_store/*",),
+                ("watched_store*/*",),
             ),
             Finding(
                 "On models of five recorded tables of `full`, `auto` ranks before the best by hand, random"

@@ -32,7 +32,7 @@
 namespace rocktune {
 namespace {
 
-constexpr int kProtocol = 6;
+constexpr int kProtocol = 7;
 
 std::string OneLine(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -16,7 +16,7 @@ namespace {
 TEST_F(SessionTest, HelloHasTheVersions) {
   const nlohmann::json hello = Session::Hello();
   EXPECT_EQ(hello.at("event"), "hello");
-  EXPECT_EQ(hello.at("protocol"), 6);
+  EXPECT_EQ(hello.at("protocol"), 7);
   EXPECT_EQ(hello.at("rocksdb_version"), RocksDbVersion());
   EXPECT_TRUE(hello.at("assertions").is_boolean());
   EXPECT_EQ(hello.at("compressions").at(0), "kNoCompression");

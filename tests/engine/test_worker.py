@@ -28,7 +28,7 @@ def script(path: Path, text: str) -> str:
     return str(path)
 
 
-def greeting(protocol: int = 6) -> str:
+def greeting(protocol: int = 7) -> str:
     return (
         "import json, os, sys, time\n"
         "def say(**event): print(json.dumps(event), flush=True)\n"
@@ -262,7 +262,7 @@ def test_without_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("import os\nos.abort()\n", "does not start: killed by SIGABRT; build it again with 'make setup'"),
         ("print('usage: worker')\n", "does not start: the worker's answer is malformed: usage: worker"),
         ('print(\'{"event":"bye"}\')\n', "does not start: the worker's answer is malformed"),
-        (greeting(protocol=1), "uses protocol 1, but this rocktune uses 6: build both again"),
+        (greeting(protocol=1), "uses protocol 1, but this rocktune uses 7: build both again"),
     ],
 )
 def test_a_worker_that_does_not_start(text: str, error: str, tmp_path: Path) -> None:

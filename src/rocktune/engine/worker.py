@@ -21,7 +21,9 @@ from rocktune.trial import Status
 
 WORKER_NAME = "rocktune-worker"
 WORKER_VARIABLE = "ROCKTUNE_WORKER"
-PROTOCOL = 6
+PROTOCOL = 7
+"""Version of the protocol. A new field that rocktune needs is a new version, too: without one, an older
+worker of another RocksDB is taken, and its answer ends in a KeyError."""
 _MEND = f"build it with 'make setup', or set {WORKER_VARIABLE} to its path"
 
 _REPLIES = {

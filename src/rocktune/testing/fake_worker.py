@@ -325,7 +325,7 @@ def main() -> int:
     _say(
         {
             "event": "hello",
-            "protocol": 6,
+            "protocol": 7,
             "rocksdb_version": ROCKSDB_VERSION,
             "assertions": False,
             "compressions": ["kNoCompression"],

@@ -248,7 +248,9 @@ def test_a_study_that_failed_for_the_moment_is_tried_again_some_times(shifted: S
 
 def test_a_study_that_decides_nothing_is_followed_by_another_one(shifted: Store) -> None:
     shifted.take(tuning_began(shifted.state, "w"))
-    shifted.take(undecided(shifted.state, "busy", "2026-03-05 22:00", "s1"))
+    step = undecided(shifted.state, "It was busy.", "2026-03-05 22:00", "s1")
+    shifted.take(step)
+    assert step.notes[0].text.startswith("It was busy. It is tried again from 2026-03-05 22:00 on (")
     assert shifted.state.phase is Phase.TUNING
     assert (shifted.state.current.study, shifted.state.current.attempts) == ("", 1)
     assert shifted.state.current.verdict is Verdict.UNKNOWN

@@ -71,7 +71,7 @@ def undecided(state: WatchState, why: str, retry_at: str, settings: str) -> Step
     That says nothing of the options, so another study is made later; it begins with what this one has found.
     It counts as an attempt of `postponed`, which describes the arguments.
     """
-    return postponed(with_workload(state, study=""), why, retry_at, settings)
+    return postponed(with_workload(state, study=""), why.removesuffix("."), retry_at, settings)
 
 
 def retried(state: WatchState, settings: str) -> Step | None:

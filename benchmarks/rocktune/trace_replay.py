@@ -30,7 +30,7 @@ KEYS = 2_000_000
 MIN_KEYS = 50_000
 MEMORY_BYTES_PER_KEY = 256
 MIN_MEMORY_BYTES = 128 << 20
-SECONDS = 120.0
+SECONDS = 60.0
 QUICK_S = 4.0
 RECORDED = 1.6
 """Length of the recorded run over that of a replay."""
@@ -39,7 +39,7 @@ RECORDED = 1.6
 def trace_replay(settings: Settings) -> list[Claim]:
     """Measures each of `--skews` with `--seeds` seeds: live, recorded, replayed whole and sampled, profiled.
 
-    A seed takes some 600 s.
+    A seed takes some 300 s.
     """
     skews = [float(each) for each in str(settings.extra["skews"]).split(",")]
     skews, seeds = (skews[:1], 1) if settings.quick else (skews, int(settings.extra["seeds"]))

@@ -100,7 +100,7 @@ def windows_until_rollback(rows: Sequence[Row]) -> int:
     if "applied" not in events or "rolling back" not in events:
         return MAX_WINDOWS + 1
     between = rows[events.index("applied") : events.index("rolling back")]
-    return 1 + sum(row.event == "observed" for row in between)
+    return 1 + sum(row.event in ("observed", "waiting") for row in between)
 
 
 def latencies(rows: Sequence[Row]) -> tuple[list[float], list[float]]:

@@ -137,6 +137,12 @@ def _shifted(store: Store) -> None:
     store.runs(15, reads=0.8)
 
 
+def _predicted(store: Store) -> WatchPass:
+    """Returns the look behind the intervals after a study from which the store's figures are predicted."""
+    store.runs(9, reads=0.8)
+    return store.look()
+
+
 def test_a_dry_watch_proposes_and_writes_nothing(store: Store) -> None:
     store.runs(15)
     assert store.look(apply=False).rows == ("observing: Workload 1 is the one that the watch began with.",)
@@ -210,6 +216,7 @@ def test_a_watch_that_goes_on_rolls_back_whatever_a_study_would_need(
 
     _shifted(store)
     store.look()
+    _predicted(store)
     store.takes()
     store.runs(5, reads=0.8, latency_us=60)
     monkeypatch.setattr(watching, "study_spec", too_small)
@@ -230,7 +237,12 @@ def test_a_store_without_operations_yet_is_watched_without_a_check(
 
 def test_good_options_are_applied_and_confirmed_and_a_shift_back_needs_no_study(store: Store) -> None:
     _shifted(store)
-    assert store.look().state.phase is Phase.APPLIED
+    found = store.look()
+    assert found.state.phase is Phase.PROPOSED
+    assert found.waits_for == (
+        "Intervals before the options can be applied, to predict the live figures from: 8."
+    )
+    assert _predicted(store).state.phase is Phase.APPLIED
     assert read_watched(store.file) == NEW
     assert "id=12-ab" in store.file.read_text()
     store.takes()
@@ -246,6 +258,7 @@ def test_good_options_are_applied_and_confirmed_and_a_shift_back_needs_no_study(
 def test_bad_options_are_rolled_back_to_the_values_before(store: Store) -> None:
     _shifted(store)
     store.look()
+    _predicted(store)
     store.takes()
     store.runs(5, reads=0.8, latency_us=60)
     found = store.look()
@@ -261,6 +274,7 @@ def test_figures_that_a_study_disturbed_predict_nothing(store: Store) -> None:
     # The study loads the store's machine, and the store has three times its latencies.
     store.meanwhile = lambda: store.runs(20, reads=0.8, latency_us=60)
     store.look()
+    _predicted(store)
     store.takes()
     store.runs(1, reads=0.8)
     store.runs(4, reads=0.8, latency_us=60)
@@ -293,6 +307,7 @@ def _slow(interval: Interval) -> bool:
 def test_options_that_the_program_does_not_take_are_rolled_back(store: Store) -> None:
     _shifted(store)
     store.look()
+    _predicted(store)
     store.runs(5, reads=0.8)
     found = store.look()
     assert "rolling back: The program has not taken all options: cf default write_buffer_size." in found.rows
@@ -302,6 +317,7 @@ def test_options_that_the_program_does_not_take_are_rolled_back(store: Store) ->
 def test_a_file_that_somebody_else_replaced_is_left_alone(store: Store) -> None:
     _shifted(store)
     store.look()
+    _predicted(store)
     store.takes()
     store.runs(5, reads=0.8, latency_us=60)
     theirs = {"cf:default": {"write_buffer_size": "1048576"}}
@@ -316,6 +332,7 @@ def test_options_of_an_earlier_file_stay_in_force(store: Store) -> None:
     watch_options.write_options(store.directory, store.file, earlier)
     _shifted(store)
     store.look()
+    _predicted(store)
     assert read_watched(store.file) == earlier | NEW
 
 
@@ -333,6 +350,7 @@ def test_options_that_somebody_else_brings_meanwhile_are_not_taken_back(store: S
         store.meanwhile = bring
     found = store.look()
     assert any(row.startswith("noticed: ") for row in found.rows)
+    found = _predicted(store)
     assert read_watched(store.file) == found.state.in_force == theirs | NEW
     store.takes()
     store.runs(5, reads=0.8, latency_us=60)
@@ -346,6 +364,8 @@ def test_a_kill_while_the_file_is_written_repeats_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, kills: int, after_writing: bool
 ) -> None:
     _shifted(store)
+    store.look()
+    store.runs(9, reads=0.8)
     write = watch_options.write_options
     left = [kills]
 
@@ -406,6 +426,7 @@ def test_a_column_family_that_is_dropped_meanwhile_stops_nothing(store: Store, d
     if dropped_before == "applying":
         store.meanwhile = drop
     store.look()
+    _predicted(store)
     assert read_watched(store.file) == (NEW if dropped_before == "applying" else both)
     store.takes()
     store.runs(5, reads=0.8, latency_us=60)
@@ -421,7 +442,7 @@ def test_a_study_waits_for_its_hours(store: Store, monkeypatch: pytest.MonkeyPat
     assert store.look(hours="22-06").waits_for == "The study waits for the hours 22-06."
     assert store.studies == []
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 4, 23))
-    assert store.look(hours="22-06").state.phase is Phase.APPLIED
+    assert store.look(hours="22-06").state.phase is Phase.PROPOSED
     assert len(store.studies) == 1
 
 
@@ -459,7 +480,7 @@ def test_a_study_that_fails_for_the_moment_is_continued_in_the_next_hours(
     store.failure = None
     assert store.look(hours="22-06").rows == ()
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 5, 22))
-    assert store.look(hours="22-06").state.phase is Phase.APPLIED
+    assert store.look(hours="22-06").state.phase is Phase.PROPOSED
     events = [row.event for row in api.watch_journal("base")]
     assert events.count("tuning") == events.count("postponed") == 1
 
@@ -490,7 +511,7 @@ def test_a_proof_on_a_busy_machine_is_made_again_later(store: Store, monkeypatch
     assert found.state.current.verdict is Verdict.UNKNOWN
     monkeypatch.setattr(Clock, "moment", datetime(2026, 3, 5, 22))
     store.reason, store.winner = "", winner
-    assert store.look(hours="22-06").state.phase is Phase.APPLIED
+    assert store.look(hours="22-06").state.phase is Phase.PROPOSED
     # A finished study is not run again.
     assert [row.event for row in api.watch_journal("base")].count("tuning") == 2
 
@@ -512,7 +533,7 @@ def test_a_watch_with_other_settings_tunes_what_could_not_be_tuned(
     _not_tuned(store, monkeypatch)
     assert store.look().rows == ()
     (found,) = api.watch(store.directory / "LOG", "base", apply=store.file, budget="1h", once=True)
-    assert found.state.phase is Phase.APPLIED
+    assert found.state.phase is Phase.PROPOSED
     events = [row.event for row in api.watch_journal("base")]
     assert events.count("tried again") == 1
     assert events.count("tuning") == 2
@@ -528,7 +549,7 @@ def test_a_workload_that_could_not_be_tuned_is_tried_when_it_comes_again(
     store.runs(16, reads=0.8)
     found = store.look()
     assert "recognised: This is workload 2 again." in found.rows
-    assert found.state.phase is Phase.APPLIED
+    assert found.state.phase is Phase.PROPOSED
     assert len(store.studies) == 1
 
 
@@ -545,6 +566,7 @@ def test_options_of_a_governor_are_its_own(store: Store) -> None:
     (store.directory / "ROCKTUNE_GOVERNOR").touch()
     _shifted(store)
     store.look()
+    _predicted(store)
     assert read_watched(store.file) == NEW
 
 

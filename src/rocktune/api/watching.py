@@ -47,10 +47,10 @@ from rocktune.deploy.watch import (
     Step,
     StudyResult,
     WatchState,
+    application_waits_for,
     applying,
     disturbed,
     intervals_after,
-    may_apply,
     not_taken,
     noticed,
     observed_all,
@@ -295,8 +295,9 @@ class _Watch:
         if self.file is None:
             options = listed(state.current.live)
             return f"Options are proposed and not applied; --apply FILE applies them: {options}"
-        if not may_apply(state):
-            return "The last intervals deviate, so that the proposed options are not applied yet."
+        waits_for = application_waits_for(state)
+        if waits_for:
+            return waits_for
         undo = undo_options(self.database, state.current.live, state.in_force, directory)
         return applying(state, undo, str(self.file))
 

@@ -16,6 +16,7 @@ def intervals(
     reads: float = 0.1,
     latency_us: float = 20.0,
     session: str = "S",
+    moved: float = 5.0,
 ) -> Iterator[Interval]:
     """Yields intervals of one workload, ten minutes each.
 
@@ -26,6 +27,7 @@ def intervals(
         reads: share of lookups; the rest are writes of 1,000 bytes.
         latency_us: mean latency of lookups and writes.
         session: the opening.
+        moved: bytes that flushes and compactions write for each byte written.
     """
     for number in range(start, start + count):
         operations = int(1e6 * rng.uniform(0.5, 1.5))
@@ -41,7 +43,7 @@ def intervals(
             seeks=0,
             steps=0,
             written_bytes=1000 * written,
-            moved_bytes=int(5000 * written * np.exp(0.05 * rng.standard_normal())),
+            moved_bytes=int(1000 * moved * written * np.exp(0.05 * rng.standard_normal())),
             found_reads=int(0.9 * looked),
             memtable_hits=0,
             waited_s={"get": (looked, looked * slow[0] / 1e6), "write": (written, written * slow[1] / 1e6)},

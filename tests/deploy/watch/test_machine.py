@@ -11,8 +11,8 @@ from rocktune.deploy.watch import (
     StudyResult,
     Verdict,
     WatchState,
+    application_waits_for,
     applying,
-    may_apply,
     not_taken,
     noticed,
     observed_all,
@@ -38,8 +38,8 @@ class Store:
         self._rng = np.random.default_rng(seed)
         self._number = 0
 
-    def runs(self, count: int, reads: float = 0.1, latency_us: float = 20.0) -> None:
-        made = intervals(self._rng, count, self._number, reads, latency_us)
+    def runs(self, count: int, reads: float = 0.1, latency_us: float = 20.0, moved: float = 5.0) -> None:
+        made = intervals(self._rng, count, self._number, reads, latency_us, moved=moved)
         self._number += count
         self.shows(made)
 
@@ -55,7 +55,8 @@ class Store:
         """Takes the steps from a new workload to its options in force."""
         self.take(tuning_began(self.state, "w"))
         self.take(tuned(self.state, self.state.current.number, RESULT))
-        assert may_apply(self.state)
+        self.runs(8, self.state.current.reference.means[0])
+        assert not application_waits_for(self.state)
         self.take(applying(self.state, OLD, "/db/ROCKTUNE_OPTIONS"))
         self.take(written(self.state, 0))
 
@@ -100,6 +101,7 @@ def test_idle_intervals_are_no_evidence() -> None:
 def test_intervals_before_the_file_was_written_do_not_count(shifted: Store) -> None:
     shifted.take(tuning_began(shifted.state, "w"))
     shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.runs(8, reads=0.8)
     shifted.take(applying(shifted.state, OLD, "/db/ROCKTUNE_OPTIONS"))
     shifted.take(written(shifted.state, unread=12))
     shifted.runs(12, reads=0.8)
@@ -145,6 +147,29 @@ def test_options_that_make_figures_worse_are_rolled_back_within_two_windows(
     assert shifted.events[-1] in ("rolled back", "suspecting")
 
 
+def test_one_window_in_which_new_options_move_data_does_not_count(shifted: Store) -> None:
+    shifted.applies()
+    shifted.runs(5, reads=0.8, latency_us=60.0, moved=50.0)
+    assert shifted.events[-1] == "waiting"
+    assert shifted.state.phase is Phase.APPLIED
+    shifted.runs(8, reads=0.8, latency_us=15.0)
+    assert shifted.events[-2:] == ["observed", "confirmed"]
+    assert not shifted.state.has_waited
+
+
+def test_options_that_move_data_without_end_are_rolled_back_within_two_windows(shifted: Store) -> None:
+    shifted.applies()
+    shifted.runs(9, reads=0.8, latency_us=60.0, moved=50.0)
+    assert shifted.events[-2:] == ["waiting", "rolling back"]
+
+
+def test_a_window_that_stalls_counts_whatever_moves(shifted: Store) -> None:
+    shifted.applies()
+    made = intervals(np.random.default_rng(1), 5, 60, 0.8, moved=50.0)
+    shifted.shows(each.model_copy(update={"stalled_share": 0.5}) for each in made)
+    assert shifted.events[-1] == "rolling back"
+
+
 def test_a_shift_back_is_recognised_and_needs_no_study(shifted: Store) -> None:
     shifted.applies()
     shifted.runs(9, reads=0.8)
@@ -175,6 +200,32 @@ def test_options_of_others_become_part_of_each_workloads(shifted: Store, is_chan
     assert [each.live for each in shifted.state.others] == [theirs if is_changed_too else theirs | OLD]
 
 
+def test_a_proposal_waits_for_compactions_to_predict_from_but_not_for_ever(shifted: Store) -> None:
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.runs(10, reads=0.8, moved=0.0)
+    assert application_waits_for(shifted.state) == (
+        "Intervals with flushes or compactions before the options can be applied, to predict the live "
+        "figures from: 2; without them, 14 intervals."
+    )
+    still = shifted.state
+    shifted.runs(2, reads=0.8)
+    assert not application_waits_for(shifted.state)
+    shifted.state = still
+    shifted.runs(14, reads=0.8, moved=0.0)
+    assert not application_waits_for(shifted.state)
+
+
+def test_figures_under_options_that_others_replaced_predict_nothing(shifted: Store) -> None:
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.runs(8, reads=0.8)
+    shifted.take(noticed(shifted.state, {"db": {"max_background_jobs": "4"}}))
+    # The first one may have begun before the file was replaced.
+    shifted.runs(8, reads=0.8)
+    assert application_waits_for(shifted.state)
+    shifted.runs(1, reads=0.8)
+    assert not application_waits_for(shifted.state)
+
+
 def test_proven_options_stay_whatever_others_bring(shifted: Store) -> None:
     shifted.take(tuned(shifted.state, 2, RESULT))
     shifted.take(noticed(shifted.state, {"cf:default": {"write_buffer_size": "2", "ttl": "9"}}))
@@ -183,10 +234,25 @@ def test_proven_options_stay_whatever_others_bring(shifted: Store) -> None:
 
 def test_a_proposal_waits_while_the_workload_is_in_doubt(shifted: Store) -> None:
     shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.runs(8, reads=0.8)
     shifted.runs(1, reads=0.3)
-    assert not may_apply(shifted.state)
+    assert application_waits_for(shifted.state).startswith("The last intervals deviate")
     shifted.runs(6, reads=0.8)
-    assert may_apply(shifted.state)
+    assert not application_waits_for(shifted.state)
+
+
+def test_a_proposal_is_applied_once_the_figures_behind_the_study_predict(shifted: Store) -> None:
+    # Twelve intervals in which the store compacts what the earlier load has written.
+    assert shifted.state.phase is Phase.TUNING
+    shifted.take(tuned(shifted.state, 2, RESULT))
+    shifted.runs(7, reads=0.8)
+    assert application_waits_for(shifted.state) == (
+        "Intervals before the options can be applied, to predict the live figures from: 1."
+    )
+    shifted.runs(1, reads=0.8)
+    assert not application_waits_for(shifted.state)
+    shifted.take(applying(shifted.state, OLD, "/db/ROCKTUNE_OPTIONS"))
+    assert len(shifted.state.before) == 8
 
 
 def test_a_result_for_an_earlier_workload_is_kept_and_not_applied(shifted: Store) -> None:

@@ -5,8 +5,8 @@ from rocktune.deploy.watch.hours import Hours
 from rocktune.deploy.watch.interval import Interval, Mark, intervals_after
 from rocktune.deploy.watch.journal import Journal, Row, rows_of
 from rocktune.deploy.watch.machine import (
+    application_waits_for,
     applying,
-    may_apply,
     not_taken,
     observed_all,
     overtaken,
@@ -33,10 +33,10 @@ __all__ = [
     "WatchState",
     "Workload",
     "Worse",
+    "application_waits_for",
     "applying",
     "disturbed",
     "intervals_after",
-    "may_apply",
     "not_taken",
     "noticed",
     "observed_all",

@@ -68,6 +68,11 @@ class Interval(Spec):
         return self.reads + self.writes + self.seeks
 
     @property
+    def moves_data(self) -> bool:
+        """True if flushes or compactions wrote."""
+        return self.moved_bytes > 0
+
+    @property
     def is_idle(self) -> bool:
         """True if there were too few operations to judge the load."""
         return self.operations < MIN_OPERATIONS

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rocktune.deploy.watch.figures import WINDOW_INTERVALS, worse_figures
+from rocktune.deploy.watch.figures import WINDOW_INTERVALS, moves_more, worse_figures
 from rocktune.deploy.watch.interval import Interval
 from rocktune.deploy.watch.replaced import based_on
 from rocktune.deploy.watch.shift import SAME_DISTANCE, Reference, compared, distance
@@ -11,9 +11,15 @@ from rocktune.deploy.watch.step import Note, Step, with_workload
 from rocktune.deploy.watch.tuning import untried
 
 KEPT_INTERVALS = 24
-"""Intervals of a workload from which live figures are predicted."""
+"""Intervals of a workload from which live figures are predicted, at most."""
+PREDICTING_INTERVALS = 8
+"""The same, at least. They are the last ones before the options are applied."""
+MOVING_INTERVALS = 2
+"""How many of them have flushes or compactions, unless `KEPT_INTERVALS` have fewer."""
 OBSERVED_WINDOWS = 2
 """Windows after which options are confirmed."""
+_NO_TEST: dict[str, object] = {"undo": {}, "before": (), "after": (), "windows": 0, "has_waited": False}
+"""Fields of a state without options whose figures are compared with their prediction."""
 _IN_TEST = (Phase.APPLYING, Phase.APPLIED, Phase.ROLLING_BACK)
 
 
@@ -62,14 +68,13 @@ def applying(state: WatchState, undo: Live, file: str) -> Step:
         for each in state.others
     )
     state = state.model_copy(
-        update={
+        update=_NO_TEST
+        | {
             "phase": Phase.APPLYING,
             "others": others,
             "undo": undo,
             "file": file,
             "before": state.current.intervals,
-            "after": (),
-            "windows": 0,
         }
     )
     text = f"Writes the options of workload {state.current.number}. {state.current.proof}"
@@ -84,18 +89,14 @@ def written(state: WatchState, unread: int) -> Step:
         unread: intervals that the LOG has and that were not read yet; they are of the earlier options. The
             options change within the interval behind them.
     """
-    state = state.model_copy(update={"settling": unread + 1})
+    state = state.model_copy(update={"settling": max(state.settling, unread + 1)})
     if state.phase is Phase.APPLYING:
         state = with_workload(state, intervals=())
         state = state.model_copy(update={"phase": Phase.APPLIED, "in_force": state.current.live})
         return Step(state, (Note("applied", "The watched file is written."),))
-    changed: dict[str, object] = {
+    changed = _NO_TEST | {
         "phase": Phase.OBSERVING if state.current.reference.is_complete else Phase.LEARNING,
         "in_force": state.undo,
-        "undo": {},
-        "before": (),
-        "after": (),
-        "windows": 0,
     }
     note = Note("rolled back", "The watched file has the earlier options.")
     return Step(with_workload(state, intervals=()).model_copy(update=changed), (note,))
@@ -121,9 +122,22 @@ def not_taken(state: WatchState, why: str) -> Step:
     return _rolling_back(state, f"The program has not taken all options: {why}.")
 
 
-def may_apply(state: WatchState) -> bool:
-    """Returns whether the proposed options may be applied now: nothing suggests another workload."""
-    return state.phase is Phase.PROPOSED and not state.current.reference.is_suspicious
+def application_waits_for(state: WatchState) -> str:
+    """Returns what the application of the proposed options waits for, in a sentence; "" if for nothing."""
+    assert state.phase is Phase.PROPOSED
+    if state.current.reference.is_suspicious:
+        return "The last intervals deviate, so that the proposed options are not applied yet."
+    known = state.current.intervals
+    missing = PREDICTING_INTERVALS - len(known)
+    if missing > 0:
+        return f"Intervals before the options can be applied, to predict the live figures from: {missing}."
+    missing = MOVING_INTERVALS - sum(each.moves_data for each in known)
+    if missing > 0 and len(known) < KEPT_INTERVALS:
+        return (
+            "Intervals with flushes or compactions before the options can be applied, to predict the live "
+            f"figures from: {missing}; without them, {KEPT_INTERVALS - len(known)} intervals."
+        )
+    return ""
 
 
 def _changed(state: WatchState, interval: Interval) -> Step:
@@ -139,6 +153,8 @@ def _changed(state: WatchState, interval: Interval) -> Step:
     state = state.model_copy(
         update={
             "phase": Phase.LEARNING,
+            # The store still compacts what the earlier load has written, so its figures predict nothing.
+            "settling": max(state.settling, WINDOW_INTERVALS),
             "current": Workload(number=number),
             "others": (*(each for each in state.others if each.number != left.number), left),
         }
@@ -190,12 +206,17 @@ def _judged(state: WatchState, interval: Interval) -> Step:
         return Step(state)
     worse = worse_figures(state.before, window)
     if worse:
-        return _rolling_back(state, "; ".join(each.sentence for each in worse))
+        why = "; ".join(each.sentence for each in worse)
+        stalls = any(each.is_stall for each in worse)
+        if state.windows or state.has_waited or stalls or not moves_more(state.before, window):
+            return _rolling_back(state, why)
+        note = Note("waiting", f"The new options still move data; the next window decides. {why}")
+        return Step(state.model_copy(update={"has_waited": True, "after": ()}), (note,))
     state = state.model_copy(update={"windows": state.windows + 1})
     if state.windows < OBSERVED_WINDOWS:
         return Step(state, (Note("observed", f"Window {state.windows} is within its prediction."),))
     state = with_workload(state, verdict=Verdict.CONFIRMED).model_copy(
-        update={"phase": Phase.OBSERVING, "undo": {}, "before": (), "after": (), "windows": 0}
+        update=_NO_TEST | {"phase": Phase.OBSERVING}
     )
     return Step(state, (Note("confirmed", f"No figure is worse in {OBSERVED_WINDOWS} windows."),))
 

@@ -1,7 +1,7 @@
 """The decisions about a watched file that somebody else has replaced."""
 
-from rocktune.deploy.watch.state import Live, Verdict, WatchState, Workload
-from rocktune.deploy.watch.step import Note, Step
+from rocktune.deploy.watch.state import Live, Phase, Verdict, WatchState, Workload
+from rocktune.deploy.watch.step import Note, Step, with_workload
 
 _FOUND = (Verdict.PROVEN, Verdict.CONFIRMED)
 
@@ -14,6 +14,10 @@ def noticed(state: WatchState, in_force: Live) -> Step:
         in_force: the options that the file states now.
     """
     note = Note("noticed", "Somebody else has replaced the watched file. Its options are kept.")
+    if state.phase is Phase.PROPOSED:
+        # They were measured under other options than those that a proposal replaces now.
+        state = with_workload(state, intervals=())
+        state = state.model_copy(update={"settling": max(state.settling, 1)})
     return Step(based_on(state, in_force), (note,))
 
 

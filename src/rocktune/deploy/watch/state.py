@@ -94,6 +94,7 @@ class WatchState(Spec):
         before: the intervals from which the figures of the applied options are predicted.
         after: the intervals since the application that count.
         windows: windows of observation that have passed since it.
+        has_waited: True if a window did not count, because the new options still moved data.
     """
 
     database: str = ""
@@ -108,3 +109,4 @@ class WatchState(Spec):
     before: tuple[Interval, ...] = ()
     after: tuple[Interval, ...] = ()
     windows: Count = 0
+    has_waited: bool = False

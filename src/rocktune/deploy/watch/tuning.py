@@ -38,9 +38,9 @@ def tuned(state: WatchState, number: int, result: StudyResult) -> Step:
         return Step(state.model_copy(update={"others": others}), (note,))
     phase = Phase.OBSERVING if result.live is None else Phase.PROPOSED
     event = "kept" if result.live is None else "proposed"
-    return Step(
-        with_workload(state, **found).model_copy(update={"phase": phase}), (Note(event, result.proof),)
-    )
+    # Those before the study are too old to predict the store's figures from.
+    state = with_workload(state, **found, intervals=())
+    return Step(state.model_copy(update={"phase": phase}), (Note(event, result.proof),))
 
 
 def postponed(state: WatchState, why: str, retry_at: str, settings: str) -> Step:

@@ -32,14 +32,16 @@ MEMORY_BYTES_PER_KEY = 256
 MIN_MEMORY_BYTES = 128 << 20
 SECONDS = 60.0
 QUICK_S = 4.0
-RECORDED = 1.6
-"""Length of the recorded run over that of a replay."""
+RECORDING_S = 2.0
+"""Seconds after which a recording run is looked at."""
+RECORDED = 1.3
+"""Operations of the recorded run over those of a live run without a tracer."""
 
 
 def trace_replay(settings: Settings) -> list[Claim]:
     """Measures each of `--skews` with `--seeds` seeds: live, recorded, replayed whole and sampled, profiled.
 
-    A seed takes some 300 s.
+    A seed takes some 350 s.
     """
     skews = [float(each) for each in str(settings.extra["skews"]).split(",")]
     skews, seeds = (skews[:1], 1) if settings.quick else (skews, int(settings.extra["seeds"]))
@@ -49,21 +51,26 @@ def trace_replay(settings: Settings) -> list[Claim]:
     path = None if settings.out is None else settings.out / "runs.csv"
     rows = read_rows(path, typed(float, seed=int))
     recorded = {(row["skew"], row["seed"]) for row in rows}
-    with embedded_engine() as engine, tempfile.TemporaryDirectory() as folder:
-        for skew in skews:
-            workload = _live(given, skew, keys)
-            space = load_space("dremel", max(MIN_MEMORY_BYTES, keys * MEMORY_BYTES_PER_KEY), keys)
-            live = Experiment(workload=workload, device=device, scale=1, space=space, base_options={})
-            # An engine of its own, whose only base is the database with which the live runs begin.
-            with embedded_engine() as live_engine:
-                for seed in range(settings.seed, settings.seed + seeds):
-                    if (skew, seed) in recorded:
-                        continue
-                    compared = _compared(live_engine, engine, live, seed, Path(folder), settings)
-                    rows.append({"skew": skew, "seed": seed} | compared)
-                    append_rows(path, rows[-1:])
-                    settings.say(f"skew {skew}, seed {seed}: {rows[-1]}")
+    with embedded_engine() as engine:
         version = engine.version
+    for skew in skews:
+        workload = _live(given, skew, keys)
+        space = load_space("dremel", max(MIN_MEMORY_BYTES, keys * MEMORY_BYTES_PER_KEY), keys)
+        live = Experiment(workload=workload, device=device, scale=1, space=space, base_options={})
+        for seed in range(settings.seed, settings.seed + seeds):
+            if (skew, seed) in recorded:
+                continue
+            # Engines of their own, because stores that are loaded in random order differ in their levels, and
+            # so that the live engine's only base is the database with which the live runs begin.
+            with (
+                embedded_engine() as live_engine,
+                embedded_engine() as engine,
+                tempfile.TemporaryDirectory() as folder,
+            ):
+                compared = _compared(live_engine, engine, live, seed, Path(folder), settings)
+            rows.append({"skew": skew, "seed": seed} | compared)
+            append_rows(path, rows[-1:])
+            settings.say(f"skew {skew}, seed {seed}: {rows[-1]}")
     return [
         claim
         for skew in skews
@@ -88,11 +95,9 @@ def _compared(
 ) -> dict[str, float]:
     """Returns throughput and hit ratio of the live run, of both replays and of the profile."""
     seconds = QUICK_S if settings.quick else SECONDS
-    trace, operations = folder / "trace", folder / f"{len(list(folder.iterdir()))}.operations"
+    trace, operations = folder / "trace", folder / "whole.operations"
     plain = _run(live_engine, live, seed, seconds)
-    # Longer than the replay, which is faster than a run that is being recorded: a trace that ends begins
-    # again, and its keys are in the cache then.
-    _run(live_engine, live, seed, RECORDED * seconds, trace)
+    _record(live_engine, live, seed, RECORDED * plain.figures["throughput_ops_s"] * seconds, trace)
     (database,) = (each for each in live_engine.data.bases.iterdir() if each.is_dir())
     stored = import_trace(trace, operations, preload_from=database)
     alone = import_trace(trace, folder / "alone.operations")
@@ -108,7 +113,6 @@ def _compared(
         "sample": _run(engine, sampled, seed, seconds / SAMPLE),
         "profiled": _run(engine, replace(live, workload=_profiled(alone, live.workload)), seed, seconds),
     }
-    operations.unlink()
     return {f"{name}_throughput_ops_s": run.figures["throughput_ops_s"] for name, run in found.items()} | {
         f"{name}_hit_ratio": _hit_ratio(run) for name, run in found.items()
     }
@@ -122,17 +126,25 @@ def _profiled(summary: TraceSummary, live: WorkloadSpec) -> WorkloadSpec:
     return workload.model_copy(update={"sessions": (closed,), "threads": live.threads})
 
 
-def _run(
-    engine: EmbeddedEngine, experiment: Experiment, seed: int, seconds: float, trace: Path | None = None
-) -> Measurement:
-    """Returns the measurement of one run of the space's default, recorded if a file is given."""
+def _run(engine: EmbeddedEngine, experiment: Experiment, seed: int, seconds: float) -> Measurement:
+    """Returns the measurement of one run of the space's default."""
     with closing(engine.open(experiment, experiment.space.default(), seed)) as run:
-        if trace is not None:
-            run.start_trace(trace)
-        measured = run.advance(seconds)
-        if trace is not None:
-            run.end_trace()
-    return measured
+        return run.advance(seconds)
+
+
+def _record(engine: EmbeddedEngine, experiment: Experiment, seed: int, count: float, trace: Path) -> None:
+    """Records at least `count` operations.
+
+    A trace that ends before its replay begins again, and its keys are in the cache then. A run that is
+    recorded is slower than others.
+    """
+    with closing(engine.open(experiment, experiment.space.default(), seed)) as run:
+        run.start_trace(trace)
+        until_s, left = 0.0, count
+        while left > 0:
+            until_s += RECORDING_S
+            left -= run.advance(until_s).figures["throughput_ops_s"] * RECORDING_S
+        run.end_trace()
 
 
 def _hit_ratio(measured: Measurement) -> float:

@@ -42,6 +42,12 @@ def summary(*families: TraceFamily, hot_share: float = 0.0) -> TraceSummary:
     )
 
 
+def test_the_store_is_loaded_in_random_order() -> None:
+    assert trace_workload(summary(family()), "t", "mine").preload.random_order
+    both = trace_workload(summary(family(), family(7)), "t", "mine")
+    assert [each.preload.random_order for each in both.families] == [True, True]
+
+
 def test_the_workload_has_the_traces_mix_and_sizes() -> None:
     workload = trace_workload(summary(family()), "t.operations", "mine")
     assert workload.keys == 1000

@@ -64,7 +64,7 @@ from rocktune.deploy.watch import (
     written,
 )
 from rocktune.errors import UserError
-from rocktune.importing.logs import LogDocument, read_log
+from rocktune.importing.logs import DumpMark, read_log, read_log_after
 from rocktune.study import StudySpec
 from rocktune.units import parse_seconds
 
@@ -231,36 +231,34 @@ class _Watch:
         if journal.state is None:
             in_force = read_watched(options_path(self.database, self.file))
             journal.add(WatchState(database=str(self.database), in_force=in_force), ())
-        document = read_log([self.database])
         while True:
             assert journal.state is not None
-            step = observed_all(journal.state, self._unread(document, journal.state))
+            # A study takes hours, in which the workload may have changed.
+            step = observed_all(journal.state, self._unread(journal.state))
             if not step.intervals:
-                was_tuning = journal.state.phase is Phase.TUNING
-                acted = self._act(journal, document)
+                acted = self._act(journal)
                 if isinstance(acted, str):
                     return WatchPass(journal.state, tuple(rows), acted)
                 step = acted
-                if was_tuning:
-                    # A study takes hours, in which the workload may have changed.
-                    document = read_log([self.database])
             journal.add(step.state, step.notes, step.intervals)
             for note in step.notes:
                 rows.append(f"{note.event}: {note.text}")
                 self.notify(rows[-1])
 
-    def _unread(self, document: LogDocument, state: WatchState) -> tuple[Interval, ...]:
+    def _unread(self, state: WatchState) -> tuple[Interval, ...]:
         """Returns the intervals that were not read yet; of a new watch, those of the last opening."""
-        found = intervals_after(document, state.seen)
-        return _of_last_opening(found) if state.seen is None else found
+        if state.seen is None:
+            return _of_last_opening(intervals_after(read_log([self.database]), None))
+        mark = DumpMark(state.seen.session, state.seen.uptime_s)
+        return intervals_after(read_log_after(self.database, mark), state.seen)
 
-    def _act(self, journal: Journal, document: LogDocument) -> Step | str:
+    def _act(self, journal: Journal) -> Step | str:
         """Does what the state calls for, and returns the step; a sentence if there is nothing to do yet."""
         state = journal.state
         assert state is not None
         if state.phase is Phase.APPLYING:
             write_options(self.database, Path(state.file), state.current.live)
-            return written(state, self._unread_now(state))
+            return written(state, len(self._unread(state)))
         if state.phase is Phase.ROLLING_BACK:
             return self._roll_back(state)
         if self.file is not None and state.phase in (Phase.TUNING, Phase.PROPOSED):
@@ -268,7 +266,7 @@ class _Watch:
             if not is_known:
                 return noticed(state, present)
         if state.phase is Phase.TUNING:
-            return self._tune(journal, document)
+            return self._tune(journal)
         if state.phase is Phase.PROPOSED:
             return self._propose(state, journal.directory)
         if state.phase is Phase.APPLIED and len(state.after) >= WINDOW_INTERVALS:
@@ -282,13 +280,9 @@ class _Watch:
         path = Path(state.file)
         present, is_known = states(self.database, path, state.in_force, state.undo)
         if not is_known:
-            return overtaken(state, present, self._unread_now(state))
+            return overtaken(state, present, len(self._unread(state)))
         write_options(self.database, path, state.undo)
-        return written(state, self._unread_now(state))
-
-    def _unread_now(self, state: WatchState) -> int:
-        """Returns how many intervals the LOG has now that were not read."""
-        return len(self._unread(read_log([self.database]), state))
+        return written(state, len(self._unread(state)))
 
     def _propose(self, state: WatchState, directory: Path) -> Step | str:
         """Returns the step before the proposed options are written."""
@@ -301,7 +295,7 @@ class _Watch:
         undo = undo_options(self.database, state.current.live, state.in_force, directory)
         return applying(state, undo, str(self.file))
 
-    def _tune(self, journal: Journal, document: LogDocument) -> Step | str:
+    def _tune(self, journal: Journal) -> Step | str:
         """Runs the study of the present workload, or as much of it as the hours allow."""
         state = journal.state
         assert state is not None
@@ -313,9 +307,10 @@ class _Watch:
         number, name = state.current.number, state.current.study
         if not name:
             return tuning_began(state, new_study_name(self.base.name, number))
-        store = WatchedStore(self.database, document, state.current.intervals, journal.directory)
         try:
             with shortages_as_transient():
+                document = read_log([self.database])
+                store = WatchedStore(self.database, document, state.current.intervals, journal.directory)
                 spec = recorded_study(name, self.ledger) or study_spec(
                     self.base, name, store, self.budget, self.ledger
                 )
@@ -331,7 +326,7 @@ class _Watch:
                     step = undecided(state, result.proof, self._retry_at(), self.settings)
                 else:
                     step = tuned(state, number, result)
-        return disturbed(step, self._unread_now(state))
+        return disturbed(step, len(self._unread(state)))
 
     def _retry_at(self) -> str:
         """Returns when a study is tried again, as in `Workload.retry_at`."""

@@ -50,7 +50,7 @@ def trace_workload(
         delete_range_keys=SizeSpec(low=max(1, round(summary.range_keys / ranges))) if ranges else None,
         families=() if is_single else families,
         sessions=(SessionSpec(mix=only.mix if is_single else None, arrival=arrival),),
-        preload=PreloadSpec(keys=sum(family.preload.keys for family in families)),
+        preload=_loaded(sum(family.preload.keys for family in families)),
         trace=TraceSpec(
             path=path,
             operations=summary.operations,
@@ -58,6 +58,11 @@ def trace_workload(
             preload=None if preload_from is None else _preload(summary, preload_from),
         ),
     )
+
+
+def _loaded(keys: int) -> PreloadSpec:
+    # A store that serves has data on all levels; one that is loaded in ascending order has one level.
+    return PreloadSpec(keys=keys, random_order=keys > 0)
 
 
 def _preload(summary: TraceSummary, directory: str) -> TracePreload:
@@ -83,7 +88,7 @@ def _family(family: TraceFamily, operations: int) -> FamilySpec:
         keys=family.keys,
         key_bytes=min(high, max(low, key_bytes)),
         value=SizeSpec(low=value_bytes or _UNKNOWN_VALUE_BYTES),
-        preload=PreloadSpec(keys=family.present_keys),
+        preload=_loaded(family.present_keys),
         mix=mix,
         share=family.total / operations,
     )

@@ -5,16 +5,18 @@ from rocktune.importing.logs.flat import CSV_KINDS, SeriesPoint, csv_text, serie
 from rocktune.importing.logs.jobs import Compaction, FamilyWork, Flush, LevelsPoint
 from rocktune.importing.logs.lines import LogFileError
 from rocktune.importing.logs.options import LoggedOption, OptionChange
-from rocktune.importing.logs.reading import looks_like_log, read_log
+from rocktune.importing.logs.reading import looks_like_log, read_log, read_log_after
 from rocktune.importing.logs.stalls import StallCause, StallPeriod, StallSummary
 from rocktune.importing.logs.stats import DbStats, Dump, FamilyStats, Histogram, Traffic
 from rocktune.importing.logs.tables import LevelRow
+from rocktune.importing.logs.tail import DumpMark
 
 __all__ = [
     "CSV_KINDS",
     "Compaction",
     "DbStats",
     "Dump",
+    "DumpMark",
     "FamilyStats",
     "FamilyWork",
     "Flush",
@@ -36,5 +38,6 @@ __all__ = [
     "csv_text",
     "looks_like_log",
     "read_log",
+    "read_log_after",
     "series",
 ]

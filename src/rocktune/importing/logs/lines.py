@@ -73,12 +73,13 @@ class LineCounts:
     turns: int = 0
 
 
-def log_lines(path: Path, counts: LineCounts) -> Iterator[Line]:
+def log_lines(path: Path, counts: LineCounts, start: int = 0) -> Iterator[Line]:
     """Yields the lines of a LOG file without holding the file in memory.
 
     Args:
         path: the file.
         counts: increased while reading.
+        start: offset of the first line.
 
     Raises:
         LogFileError: the file cannot be read, is compressed, or is UTF-16 text.
@@ -86,6 +87,8 @@ def log_lines(path: Path, counts: LineCounts) -> Iterator[Line]:
     try:
         with path.open("rb", buffering=_BUFFER_BYTES) as file:
             _check_start(path, file)
+            if start:
+                file.seek(start)
             yield from _parsed(file, counts)
     except OSError as failure:
         raise LogFileError(f"LOG file {path}: it cannot be read: {failure.strerror}") from None

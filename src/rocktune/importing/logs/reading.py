@@ -9,6 +9,7 @@ from rocktune.importing.logs.building import SESSION, VERSION, OpeningBuilder
 from rocktune.importing.logs.document import LeftOut, LogDocument, Opening
 from rocktune.importing.logs.lines import MAX_LINE_BYTES, Line, LineCounts, LogFileError, log_lines
 from rocktune.importing.logs.rolled import LogFile, ordered_files
+from rocktune.importing.logs.tail import DumpMark, tail_of
 
 _MAX_ITEMS = 60_000
 """Dumped rows, jobs and the like that all openings keep together."""
@@ -34,10 +35,7 @@ def read_log(paths: Sequence[Path]) -> LogDocument:
     """
     reader = _Reader()
     files = ordered_files(paths)
-    before = ""
-    for file in files:
-        reader.read(file, follows=file.directory == before)
-        before = file.directory
+    reader.read_all(files)
     openings = reader.finished()
     if not openings:
         named = ", ".join(str(file.path) for file in files) or "none given"
@@ -49,6 +47,32 @@ def read_log(paths: Sequence[Path]) -> LogDocument:
         lines=reader.lines,
         openings=openings,
         notes=(*reader.notes, *_databases(openings)),
+    )
+
+
+def read_log_after(directory: Path, mark: DumpMark) -> LogDocument:
+    """Reads a database's LOG from a dump of statistics on, or all of it if the dump is not there any more.
+
+    The first opening has no options and no beginning then, and the dump is its first one.
+
+    Args:
+        directory: the database's directory.
+        mark: the dump.
+
+    Raises:
+        LogFileError: as `read_log`.
+    """
+    tail = tail_of(directory, mark)
+    if tail is None:
+        return read_log([directory])
+    reader = _Reader(mark.session)
+    files = ordered_files(tail.paths)
+    reader.read_all(files, tail.start)
+    return LogDocument(
+        files=tuple(str(file.path) for file in files),
+        lines=reader.lines,
+        openings=reader.finished(),
+        notes=tuple(reader.notes),
     )
 
 
@@ -89,29 +113,43 @@ class _Reader:
         notes: sentences on how files were read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, session: str = "") -> None:
+        """Creates a reader.
+
+        Args:
+            session: the session of the first lines, if they do not name it.
+        """
         self.lines = 0
         self.notes: list[str] = []
         self._openings: list[Opening] = []
         self._dropped = 0
         self._current = OpeningBuilder()
+        self._current.session = session
         # The opening before, until it is known that the current one is not its continuation.
         self._before: OpeningBuilder | None = None
         self._messages = 0
         self._rolled = False
 
-    def read(self, file: LogFile, follows: bool, max_bytes: float = math.inf) -> None:
+    def read_all(self, files: Sequence[LogFile], start: int = 0) -> None:
+        """Reads files in their order, the first one from an offset on."""
+        before = ""
+        for file in files:
+            self.read(file, follows=file.directory == before, start=start)
+            before, start = file.directory, 0
+
+    def read(self, file: LogFile, follows: bool, max_bytes: float = math.inf, start: int = 0) -> None:
         """Reads a file.
 
         Args:
             file: the file.
             follows: whether it is of the same database as the file before.
             max_bytes: where reading stops, after the line that is then read.
+            start: offset of the first line.
         """
         read_bytes = 0
         counts = LineCounts()
         self._rolled = follows and not file.opens
-        for line in log_lines(file.path, counts):
+        for line in log_lines(file.path, counts, start):
             read_bytes += len(line.text)
             if read_bytes > max_bytes:
                 break

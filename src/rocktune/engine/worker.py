@@ -213,7 +213,7 @@ class WorkerProcess:
             self.kill()
             raise UserError(
                 f"{program} uses protocol {hello.get('protocol')}, but this rocktune uses {PROTOCOL}: "
-                "build both again with 'make setup'"
+                "build both again with 'make setup', and a worker in build/rocksdb with 'make rocksdb'"
             )
         return hello
 

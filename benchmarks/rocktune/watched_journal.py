@@ -1,5 +1,6 @@
 """What the journal of a watched store shows, as claims."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ MAX_WINDOWS = 2
 _READ = "read"
 _QUIET = ("observing", "suspecting")
 _LAST = ("kept", "not tuned", "confirmed", "rolled back", "left alone")
-_MAX_SILENT_INTERVALS = 5
-"""Intervals without a step behind a recognised workload, whose options are in force then."""
+_MAX_SILENT_INTERVALS = 24
+"""Intervals without a step behind a recognised workload, whose options are in force then: a watch that has to
+apply them waits for no more."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,17 @@ def study_of(rows: Sequence[Row]) -> str:
 def steps_of(rows: Sequence[Row]) -> str:
     """Returns the steps in one line."""
     return "; ".join(f"{row.event}: {row.text}" for row in rows if row.event != _READ)
+
+
+def seen_in(row: Row) -> dict[str, float]:
+    """Returns the number of intervals of a row, their mean lookup latency and the bytes that were moved."""
+    waits = [each.waited_s["get"] for each in row.intervals if "get" in each.waited_s]
+    lookups = sum(count for count, _ in waits)
+    return {
+        "intervals": len(row.intervals),
+        "lookup_us": round(1e6 * sum(total for _, total in waits) / lookups, 1) if lookups else math.nan,
+        "moved_mb": round(sum(each.moved_bytes for each in row.intervals) / 1e6, 1),
+    }
 
 
 def windows_until_rollback(rows: Sequence[Row]) -> int:

@@ -19,7 +19,15 @@ from unittest import mock
 from benchmarks.common.claims import Claim, Settings, main
 from benchmarks.common.tables import write_csv
 from benchmarks.common.watched import ServedStore, Watch, environment, journal_of, served, succeed, watching
-from benchmarks.rocktune.watched_journal import Seen, Study, claims_of, has_ended, steps_of, study_of
+from benchmarks.rocktune.watched_journal import (
+    Seen,
+    Study,
+    claims_of,
+    has_ended,
+    seen_in,
+    steps_of,
+    study_of,
+)
 from rocktune import api
 from rocktune.api import watching as watch_module
 from rocktune.deploy.watch import Phase, Row, rows_of
@@ -120,7 +128,7 @@ def watched_store(settings: Settings) -> list[Claim]:
     settings.say(f"bad: {steps_of(bad)}")
     if settings.out is not None:
         write_csv(settings.out / "journal.csv", [
-            {"part": part, "at": row.at, "step": row.event, "text": row.text, "intervals": len(row.intervals)}
+            {"part": part, "at": row.at, "step": row.event, "text": row.text, **seen_in(row)}
             for part, rows in (parts | {"bad": bad}).items() for row in rows
         ])  # fmt: skip
     with closing(OptionsChecker(find_worker())) as checker:
@@ -234,7 +242,7 @@ if __name__ == "__main__":
         scale=32,
         quick_scale=128,
         extra={
-            "minutes": 60.0, "dump": 10, "bandwidth": 4, "rate": 400, "tuner": "auto", "budget": "75s",
+            "minutes": 60.0, "dump": 10, "bandwidth": 16, "rate": 1200, "tuner": "auto", "budget": "75s",
             "ablation": 3, "patience": 120.0, "shifts": 3,
         },
     )  # fmt: skip

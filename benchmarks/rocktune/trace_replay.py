@@ -23,7 +23,7 @@ from rocktune.space import load_space
 from rocktune.trial import Experiment, Measurement
 from rocktune.workload import TraceSummary, WorkloadSpec, load_workload, trace_workload
 
-DEVICE = "ssd-100mb"
+DEVICE = "cloud-gp3"
 SOURCE = "trace replay"
 SAMPLE = 16
 KEYS = 2_000_000

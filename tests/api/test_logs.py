@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,36 @@ from tests.importing.logs.made import GOLDENS, TABLE, message
 
 from rocktune import api
 from rocktune.errors import UserError
+from rocktune.study import Observer
 
 
 def test_files_are_named_by_text_or_path(tmp_path: Path) -> None:
     golden = GOLDENS[0]
     assert api.read_log([str(golden)]) == api.read_log([golden])
+
+
+class _Seen(Observer):
+    def __init__(self) -> None:
+        self.phases: list[str] = []
+        self.shares: list[float] = []
+
+    def phase_started(self, name: str, total_s: float | None) -> None:
+        self.phases.append(name)
+
+    def progress(self, phase: str, done: float, total: float) -> None:
+        self.shares.append(done / total)
+
+
+@pytest.mark.parametrize("read", [api.read_log, api.explain_log])
+def test_reading_a_large_log_shows_progress(tmp_path: Path, read: Callable[..., object]) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(GOLDENS[0].read_text() + message(1, "[db.cc:1] as before") * 60_000)
+    seen = _Seen()
+    read([path], observer=seen)
+    assert seen.phases == ["read-log"]
+    assert len(seen.shares) >= 3
+    assert seen.shares == sorted(seen.shares)
+    assert 0.6 < seen.shares[-1] <= 1
 
 
 def test_json_holds_every_field(tmp_path: Path) -> None:

@@ -7,17 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from rocktune.analysis.explain import Explained, Explanation, explain
+from rocktune.api.logs import read_log
 from rocktune.importing import read_options_document
-from rocktune.importing.logs import read_log
+from rocktune.study import Observer
 
 
-def explain_log(logs: Sequence[str | Path], *, options_file: str | Path | None = None) -> Explanation:
+def explain_log(
+    logs: Sequence[str | Path],
+    *,
+    options_file: str | Path | None = None,
+    observer: Observer | None = None,
+) -> Explanation:
     """Finds what held writes or reads up, why, and what to try.
 
     Args:
         logs: LOG files in any order, or directories of databases; see `read_log`.
         options_file: the store's OPTIONS file, or another system's configuration, for options that the LOG
             does not state; None for none.
+        observer: observer of progress.
 
     Returns:
         The findings of each opening of a database, those that cost most first. `explanation_json` gives them
@@ -26,7 +33,7 @@ def explain_log(logs: Sequence[str | Path], *, options_file: str | Path | None =
     Raises:
         UserError: a file cannot be read, or is no LOG or no OPTIONS file.
     """
-    document = read_log([Path(log) for log in logs])
+    document = read_log(logs, observer=observer)
     options = None if options_file is None else read_options_document(Path(options_file))
     return explain(document, options)
 

@@ -7,18 +7,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rocktune.api.time_left import TimeLeft
 from rocktune.errors import UserError
 from rocktune.importing.logs import LogDocument, StallPeriod, csv_text
 from rocktune.importing.logs import read_log as read_files
 from rocktune.report import write_log_report
+from rocktune.study import Observer
 
 
-def read_log(logs: Sequence[str | Path], *, out: str | Path | None = None) -> LogDocument:
+def read_log(
+    logs: Sequence[str | Path], *, out: str | Path | None = None, observer: Observer | None = None
+) -> LogDocument:
     """Reads LOG files of RocksDB 5 to 11 or Speedb, or what db_bench and the property rocksdb.stats print.
 
     Args:
         logs: files in any order, or directories of databases.
         out: HTML file to write; None for none.
+        observer: observer of progress.
 
     Returns:
         All that the files say. `log_json` and `log_csv` give it as text.
@@ -26,7 +31,12 @@ def read_log(logs: Sequence[str | Path], *, out: str | Path | None = None) -> Lo
     Raises:
         UserError: a file cannot be read or is no LOG, or `out` cannot be written.
     """
-    document = read_files([Path(log) for log in logs])
+    watching = observer or Observer()
+    watching.phase_started("read-log", None)
+    left = TimeLeft(watching)
+    document = read_files(
+        [Path(log) for log in logs], lambda done, total: left.progress("read-log", done, total)
+    )
     if out is not None:
         path = Path(out)
         try:

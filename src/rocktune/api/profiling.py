@@ -8,6 +8,7 @@ from typing import Any, cast
 import tomli_w
 
 from rocktune.analysis.profile import Basis, Finding, Profile, gathered, profiled
+from rocktune.api.logs import read_log
 from rocktune.api.new_files import checked_new_file, write_new_file
 from rocktune.api.requests import Given, resolved_study
 from rocktune.api.traces import trace_summary
@@ -15,7 +16,7 @@ from rocktune.device import MeasuredDisk, device_file_text, measured_disks
 from rocktune.engine import StoreTables, read_store_tables
 from rocktune.errors import BudgetTooSmallError, UserError
 from rocktune.importing import OptionsDocument, read_options_document
-from rocktune.importing.logs import looks_like_log, read_log
+from rocktune.importing.logs import looks_like_log
 from rocktune.study import Observer
 from rocktune.units import format_bytes
 from rocktune.workload import TraceSummary, workload_file_text
@@ -83,7 +84,7 @@ def profile(
     named = {kind: checked_new_file(_named(path, kind), f"--{kind}") for kind in ("workload", "device")
              if path is not None}  # fmt: skip
     source = _source([Path(each) for each in sources])
-    log = read_log(source.logs) if source.logs else None
+    log = read_log(source.logs, observer=observer) if source.logs else None
     tables = _tables(source, observer or Observer())
     trace = None if source.trace is None else _trace(source.trace, observer)
     facts = gathered(log, tables, source.options, trace)

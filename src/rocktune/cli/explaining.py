@@ -10,7 +10,8 @@ from rocktune import api
 from rocktune.analysis.explain import Explained, Explanation, Finding
 from rocktune.cli import options
 from rocktune.cli.app import app
-from rocktune.cli.output import print_json, stdout, table
+from rocktune.cli.output import print_json, stderr, stdout, table
+from rocktune.cli.progress import ProgressDisplay
 from rocktune.report.explained import (
     MODEL_NOTE,
     NOTHING_FOUND,
@@ -39,7 +40,8 @@ def explain(
     Shows each cause with its column family, since when and how much, the options to try, and a command that
     proves it on a model.
     """
-    explanation = api.explain_log(logs, options_file=options_file)
+    with ProgressDisplay(stderr()) as display:
+        explanation = api.explain_log(logs, options_file=options_file, observer=display)
     if json:
         print_json(api.explanation_json(explanation))
     else:

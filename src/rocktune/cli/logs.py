@@ -9,7 +9,8 @@ from rich.console import Console
 from rocktune import api
 from rocktune.cli import options
 from rocktune.cli.app import app
-from rocktune.cli.output import print_line, print_text, stdout, table
+from rocktune.cli.output import print_line, print_text, stderr, stdout, table
+from rocktune.cli.progress import ProgressDisplay
 from rocktune.errors import UserError
 from rocktune.importing.logs import CSV_KINDS, LogDocument
 from rocktune.report.log_tables import opening_sentences, opening_tables, opening_title, reading_notes
@@ -34,7 +35,8 @@ def log(
     """
     if csv is not None and json:
         raise UserError("--csv and --json: only one of them can be printed; leave one out")
-    document = api.read_log(logs, out=out)
+    with ProgressDisplay(stderr()) as display:
+        document = api.read_log(logs, out=out, observer=display)
     if csv is not None:
         text = api.log_csv(document, csv)
         print_text(text)

@@ -31,6 +31,7 @@ _PHASES = {
     "simulate": "Simulating",
     "measure-device": "Measuring the disk",
     "import-trace": "Reading the trace",
+    "read-log": "Reading the LOG",
     "importance": "Computing the importance of knobs",
     "migrate": "Migrating",
 }
@@ -50,7 +51,13 @@ _LIMITED = {"age": "ageing the store", "follow": "until steady"}
 """Phases that mostly end before their limit."""
 _SHARES = ("importance",)
 """Phases without steps, whose progress is a share."""
-_IN_BYTES = {"copy": "copying", "check": "reading", "rewrite": "rewriting", "verify": "comparing"}
+_IN_BYTES = {
+    "copy": "copying",
+    "check": "reading",
+    "rewrite": "rewriting",
+    "verify": "comparing",
+    "read-log": "reading",
+}
 """Phases that are measured in bytes."""
 
 

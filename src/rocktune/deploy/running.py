@@ -7,7 +7,7 @@ from pathlib import Path
 from rocktune.deploy.plan import LevelBytes
 from rocktune.errors import UserError
 from rocktune.importing import OptionsDocument, read_options_document
-from rocktune.importing.logs import LogDocument, LogFileError, read_log
+from rocktune.importing.logs import LogDocument, LogFileError, read_last_dumps
 
 _OPTIONS = re.compile(r"OPTIONS-(\d+)")
 _TABLE_SUFFIX = ".sst"
@@ -81,10 +81,9 @@ def _table_bytes(directory: Path) -> int:
 def _levels(log: Path) -> dict[str, tuple[LevelBytes, ...]]:
     """Returns the levels in the last dump of each column family; empty without a LOG or a dump."""
     try:
-        document = read_log([log])
+        return _last_levels(read_last_dumps(log))
     except LogFileError:
         return {}
-    return _last_levels(document)
 
 
 def _last_levels(document: LogDocument) -> dict[str, tuple[LevelBytes, ...]]:

@@ -6,7 +6,7 @@ from tests.deploy.watch.made import intervals, log_text
 from tests.importing.logs.made import GOLDENS, header
 
 from rocktune.deploy.watch import Interval, intervals_after
-from rocktune.importing.logs import DumpMark, read_log, read_log_after
+from rocktune.importing.logs import DumpMark, LogFileError, read_last_dumps, read_log, read_log_after
 from rocktune.importing.logs.dumps import _MAX_ROWS
 
 
@@ -81,3 +81,22 @@ def test_real_logs_are_read_on_from_each_dump(tmp_path: Path, golden: Path) -> N
                 assert dump in dumps
             else:
                 assert found == whole
+
+
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
+def test_the_last_dumps_are_those_of_the_whole_file(golden: Path) -> None:
+    whole = read_log([golden]).openings[-1].dumps
+    if len(whole) > 1 and whole[-1].db is not None:
+        found = read_last_dumps(golden)
+        assert found.openings[-1].dumps == whole[-2:]
+
+
+def test_a_file_with_fewer_dumps_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    for count in (0, 1):
+        path.write_text(log_text(_made(count)))
+        assert read_last_dumps(path) == read_log([path])
+    path.write_text("")
+    assert read_last_dumps(path).openings == ()
+    with pytest.raises(LogFileError, match="cannot be read"):
+        read_last_dumps(tmp_path / "missing")

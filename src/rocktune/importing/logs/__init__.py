@@ -5,7 +5,7 @@ from rocktune.importing.logs.flat import CSV_KINDS, SeriesPoint, csv_text, serie
 from rocktune.importing.logs.jobs import Compaction, FamilyWork, Flush, LevelsPoint
 from rocktune.importing.logs.lines import LogFileError
 from rocktune.importing.logs.options import LoggedOption, OptionChange
-from rocktune.importing.logs.reading import looks_like_log, read_log, read_log_after
+from rocktune.importing.logs.reading import looks_like_log, read_last_dumps, read_log, read_log_after
 from rocktune.importing.logs.stalls import StallCause, StallPeriod, StallSummary
 from rocktune.importing.logs.stats import DbStats, Dump, FamilyStats, Histogram, Traffic
 from rocktune.importing.logs.tables import LevelRow
@@ -37,6 +37,7 @@ __all__ = [
     "Traffic",
     "csv_text",
     "looks_like_log",
+    "read_last_dumps",
     "read_log",
     "read_log_after",
     "series",

@@ -65,12 +65,14 @@ class LineCounts:
         cut_lines: lines longer than `MAX_LINE_BYTES`, of which only the beginning was used.
         binary_lines: lines with NUL bytes.
         turns: times at which the clock went back by more than a second.
+        read_bytes: bytes of the lines, without holes that were passed over.
     """
 
     lines: int = 0
     cut_lines: int = 0
     binary_lines: int = 0
     turns: int = 0
+    read_bytes: int = 0
 
 
 def log_lines(path: Path, counts: LineCounts, start: int = 0) -> Iterator[Line]:
@@ -152,6 +154,7 @@ def _time(match: re.Match[str]) -> datetime | None:
 
 def _raw_lines(file: BinaryIO, counts: LineCounts) -> Iterator[bytes]:
     while raw := file.readline(MAX_LINE_BYTES):
+        counts.read_bytes += len(raw)
         if not raw.endswith(b"\n") and len(raw) == MAX_LINE_BYTES:
             counts.cut_lines += 1
             _skip_rest(file, raw)

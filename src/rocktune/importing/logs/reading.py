@@ -1,7 +1,7 @@
 """Reads LOG files of any RocksDB or Speedb, and what db_bench and `rocksdb.stats` print."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +9,10 @@ from rocktune.importing.logs.building import SESSION, VERSION, OpeningBuilder
 from rocktune.importing.logs.document import LeftOut, LogDocument, Opening
 from rocktune.importing.logs.lines import MAX_LINE_BYTES, Line, LineCounts, LogFileError, log_lines
 from rocktune.importing.logs.rolled import LogFile, ordered_files
-from rocktune.importing.logs.tail import DumpMark, tail_of
+from rocktune.importing.logs.tail import DumpMark, start_of_last_dumps, tail_of
+
+Progress = Callable[[float, float], None]
+"""Is called with the bytes that were read and with all bytes, now and then."""
 
 _MAX_ITEMS = 60_000
 """Dumped rows, jobs and the like that all openings keep together."""
@@ -17,11 +20,16 @@ _MAX_OPENINGS = 1_000
 _LOOK_BYTES = 1 << 20
 """Bytes within which a LOG says something that is understood."""
 _MAX_VERSION_LINE = 300
+_PROGRESS_BYTES = 1 << 20
 _HEADER_MESSAGES = 50
 """Messages within which the header of an opening names its session."""
 
 
-def read_log(paths: Sequence[Path]) -> LogDocument:
+def _no_progress(done: float, total: float) -> None:
+    """Does nothing."""
+
+
+def read_log(paths: Sequence[Path], progress: Progress = _no_progress) -> LogDocument:
     """Reads LOG files without holding them in memory.
 
     Accepts excerpts that begin or end anywhere, CRLF, damaged lines, statistics without times, and several
@@ -29,11 +37,12 @@ def read_log(paths: Sequence[Path]) -> LogDocument:
 
     Args:
         paths: files in any order, or directories of databases.
+        progress: receives the progress.
 
     Raises:
         LogFileError: a file cannot be read, or no line in them is of a LOG.
     """
-    reader = _Reader()
+    reader = _Reader(progress=progress)
     files = ordered_files(paths)
     reader.read_all(files)
     openings = reader.finished()
@@ -76,6 +85,22 @@ def read_log_after(directory: Path, mark: DumpMark) -> LogDocument:
     )
 
 
+def read_last_dumps(path: Path) -> LogDocument:
+    """Reads the last two dumps of statistics of a LOG file, or all of a file that has fewer.
+
+    Two, because RocksDB may be writing the last one.
+
+    Args:
+        path: the file.
+
+    Raises:
+        LogFileError: the file cannot be read.
+    """
+    reader = _Reader()
+    reader.read(LogFile(path, None, False), follows=False, start=start_of_last_dumps(path, 2))
+    return LogDocument((str(path),), reader.lines, reader.finished(), tuple(reader.notes))
+
+
 def looks_like_log(path: Path) -> bool:
     """Returns whether the beginning of a file says anything as a LOG; True if it cannot be read at all.
 
@@ -113,12 +138,15 @@ class _Reader:
         notes: sentences on how files were read.
     """
 
-    def __init__(self, session: str = "") -> None:
+    def __init__(self, session: str = "", progress: Progress = _no_progress) -> None:
         """Creates a reader.
 
         Args:
             session: the session of the first lines, if they do not name it.
+            progress: receives the progress of `read_all`.
         """
+        self._progress = progress
+        self._done_bytes, self._reported_bytes, self._total_bytes = 0, 0, 0
         self.lines = 0
         self.notes: list[str] = []
         self._openings: list[Opening] = []
@@ -133,6 +161,7 @@ class _Reader:
     def read_all(self, files: Sequence[LogFile], start: int = 0) -> None:
         """Reads files in their order, the first one from an offset on."""
         before = ""
+        self._total_bytes = sum(map(_size_bytes, files))
         for file in files:
             self.read(file, follows=file.directory == before, start=start)
             before, start = file.directory, 0
@@ -153,11 +182,21 @@ class _Reader:
             read_bytes += len(line.text)
             if read_bytes > max_bytes:
                 break
+            self._report(counts.read_bytes)
             if line.starts and self._is_header(line):
                 continue
             self._current.add(line)
+        self._done_bytes += counts.read_bytes
         self.lines += counts.lines
         self._add_notes(file.path, counts)
+
+    def _report(self, read_bytes: int) -> None:
+        """Reports progress once a MiB, with so many bytes of the present file read."""
+        done = self._done_bytes + read_bytes
+        if self._total_bytes and done >= self._reported_bytes + _PROGRESS_BYTES:
+            self._reported_bytes = done
+            # Holes are not counted, and the file may grow meanwhile.
+            self._progress(min(done, self._total_bytes), self._total_bytes)
 
     def finished(self) -> tuple[Opening, ...]:
         """Returns the openings that say anything."""
@@ -232,6 +271,13 @@ class _Reader:
             self.notes.append(f"{path}: {counts.binary_lines} lines hold NUL bytes, which were left out.")
         if counts.turns:
             self.notes.append(f"{path}: the time goes back {counts.turns} times; lengths may be too short.")
+
+
+def _size_bytes(file: LogFile) -> int:
+    try:
+        return file.path.stat().st_size
+    except OSError:  # reading it will say so
+        return 0
 
 
 def _says_something(opening: Opening) -> bool:

@@ -2,7 +2,7 @@
 
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def tail_of(directory: Path, mark: DumpMark) -> LogTail | None:
     newer: list[Path] = []
     for path in _newest_first(directory):
         newer.insert(0, path)
-        start = _start_of(path, mark)
+        start = _searched(path, lambda data: _found(data, mark))
         if start is not None:
             return LogTail(tuple(newer), start)
     return None
@@ -77,21 +77,47 @@ def _newest_first(directory: Path) -> Iterator[Path]:
     yield from sorted(old, key=lambda each: int(each.suffix[1:]), reverse=True)
 
 
-def _start_of(path: Path, mark: DumpMark) -> int | None:
-    """Returns the offset of the line before the dump; None if the file does not have it."""
+def start_of_last_dumps(path: Path, count: int) -> int:
+    """Returns the offset of the line before the last dumps of a file; 0 if it has fewer.
+
+    Args:
+        path: the file.
+        count: number of dumps, from 1.
+
+    Raises:
+        LogFileError: the file cannot be read.
+    """
+
+    def found(data: mmap.mmap) -> int:
+        block = len(data)
+        for _ in range(count):
+            block = max(0, data.rfind(_BLOCK, 0, block))
+        return _line_before(data, block)
+
+    return _searched(path, found) or 0
+
+
+def _searched(path: Path, search: Callable[[mmap.mmap], int | None]) -> int | None:
+    """Returns what a search of a file's bytes finds; None for an empty or missing file."""
     try:
         with path.open("rb") as file:
             if not file.seek(0, 2):
                 return None
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return _found(data, mark)
+                return search(data)
     except FileNotFoundError:  # rolled meanwhile
         return None
     except OSError as failure:
         raise LogFileError(f"LOG file {path}: it cannot be read: {failure.strerror}") from None
 
 
+def _line_before(data: mmap.mmap, block: int) -> int:
+    """Returns the offset of the line before a dump's first one; it has the time of the dump."""
+    return data.rfind(b"\n", 0, max(0, data.rfind(b"\n", 0, block))) + 1
+
+
 def _found(data: mmap.mmap, mark: DumpMark) -> int | None:
+    """Returns the offset of the line before the dump; None if the file does not have it."""
     # RocksDB begins a file at each opening, and repeats the first lines when it rolls one.
     head = data[:_HEAD_BYTES]
     named = {_session_at(head, each.start()) for each in re.finditer(_SESSION, head)}
@@ -101,8 +127,7 @@ def _found(data: mmap.mmap, mark: DumpMark) -> int | None:
     while (block := data.rfind(_BLOCK, 0, block)) >= 0:
         uptime = _UPTIME.match(data[block + len(_BLOCK) : block + len(_BLOCK) + _UPTIME_BYTES])
         if uptime is not None and float(uptime[1]) <= mark.uptime_s:
-            # The time of the dump is in the line before.
-            return data.rfind(b"\n", 0, max(0, data.rfind(b"\n", 0, block))) + 1
+            return _line_before(data, block)
     return None
 
 

@@ -93,6 +93,7 @@ class Pace:
         ablation_pairs: pairs of runs for each option of a winner; 0 keeps all of its options.
         patience_s: seconds after which a part ends as it is.
         shifts: number of shifts, from 2 to 3.
+        others: share of the processors that other programs may use during a run of a study.
     """
 
     bandwidth_bytes_s: int
@@ -105,6 +106,7 @@ class Pace:
     ablation_pairs: int
     patience_s: float
     shifts: int
+    others: float
 
     @property
     def store(self) -> dict[str, Any]:
@@ -118,7 +120,7 @@ def watched_store(settings: Settings) -> list[Claim]:
     `--minutes` is the time without a change, `--dump` the seconds of an interval, `--bandwidth` the MiB/s of
     the device, `--rate` the store's operations per second. `--scale`, `--tuner`, `--budget` and `--ablation`
     (pairs) are those of the studies. A part ends as it is after `--patience` minutes. `--shifts 2` leaves out
-    the third load.
+    the third load. `--others` is the share of the processors that other programs may use in the studies.
     """
     pace = _pace(settings)
     with tempfile.TemporaryDirectory(prefix="rocktune-watched-") as name:
@@ -140,7 +142,7 @@ def watched_store(settings: Settings) -> list[Claim]:
 
 def _pace(settings: Settings) -> Pace:
     if settings.quick:
-        return Pace(20 * MIB, 1500, 1, 0.1, settings.scale, "random", "6s", 0, 600, 2)
+        return Pace(20 * MIB, 1500, 1, 0.1, settings.scale, "random", "6s", 0, 600, 2, 0.9)
     extra = settings.extra
     return Pace(
         bandwidth_bytes_s=int(extra["bandwidth"]) * MIB,
@@ -153,6 +155,7 @@ def _pace(settings: Settings) -> Pace:
         ablation_pairs=int(extra["ablation"]),
         patience_s=60 * float(extra["patience"]),
         shifts=int(extra["shifts"]),
+        others=float(extra["others"]),
     )
 
 
@@ -190,7 +193,9 @@ def _first_study(folder: Path, store: ServedStore, pace: Pace) -> None:
     workload = folder / "study-workload.toml"
     workload.write_text(workload.read_text().partition("\n[arrival]")[0] + "\n")
     with (folder / "study.toml").open("a") as study:
-        study.write(f"\n[verification]\nablation_pairs = {pace.ablation_pairs}\n")
+        study.write(
+            f"\n[verification]\nablation_pairs = {pace.ablation_pairs}\nmax_others_share = {pace.others}\n"
+        )
     succeed(
         folder, "tune", "study.toml", "--study", STUDY, "--protocol", "short", "--device", "device.toml",
         "--space", "space.toml", "--scale", f"1/{pace.scale}", "--tuner", pace.tuner, "--budget", pace.budget,
@@ -243,6 +248,6 @@ if __name__ == "__main__":
         quick_scale=128,
         extra={
             "minutes": 60.0, "dump": 10, "bandwidth": 16, "rate": 1200, "tuner": "auto", "budget": "75s",
-            "ablation": 3, "patience": 120.0, "shifts": 3,
+            "ablation": 3, "patience": 120.0, "shifts": 3, "others": 0.1,
         },
     )  # fmt: skip

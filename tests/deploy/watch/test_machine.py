@@ -75,6 +75,8 @@ def test_a_change_of_workload_is_learned_before_it_is_tuned(shifted: Store) -> N
     assert shifted.state.phase is Phase.TUNING
     assert shifted.state.current.number == 2
     assert shifted.state.current.reference.means[0] == pytest.approx(0.8, abs=0.01)
+    # Of the 12 intervals of the reference, the store still compacts in the first four.
+    assert len(shifted.state.current.intervals) == 8
 
 
 def test_a_stationary_workload_leads_to_nothing() -> None:

@@ -6,7 +6,14 @@ from tests.deploy.watch.made import intervals, log_text
 from tests.importing.logs.made import GOLDENS, header
 
 from rocktune.deploy.watch import Interval, intervals_after
-from rocktune.importing.logs import DumpMark, LogFileError, read_last_dumps, read_log, read_log_after
+from rocktune.importing.logs import (
+    DumpMark,
+    LogFileError,
+    read_last_dumps,
+    read_log,
+    read_log_after,
+    tail,
+)
 from rocktune.importing.logs.dumps import _MAX_ROWS
 
 
@@ -31,6 +38,16 @@ def test_what_follows_a_dump_is_read_and_no_more(tmp_path: Path) -> None:
         each.end.uptime_s for each in made[-2:]
     ]
     assert last.lines < whole.lines / 9
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 13, 500])
+def test_dumps_across_the_ends_of_chunks_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
+) -> None:
+    monkeypatch.setattr(tail, "_CHUNK_BYTES", chunk_bytes)
+    made = _made(4)
+    (tmp_path / "LOG").write_text(log_text(made))
+    assert [len(_after(tmp_path, each)) for each in made] == [3, 2, 1, 0]
 
 
 def test_a_rolled_file_and_a_new_opening_are_read_on(tmp_path: Path) -> None:

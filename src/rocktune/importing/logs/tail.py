@@ -1,21 +1,25 @@
 """Reads the end of a database's LOG, from a dump of statistics on that was read before."""
 
-import mmap
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from rocktune.importing.logs.building import SESSION
 from rocktune.importing.logs.lines import LogFileError
 
 _BLOCK = b"** DB Stats **"
 _UPTIME = re.compile(rb"\s*Uptime\(secs\): (\d+\.?\d*) total")
-_UPTIME_BYTES = 200
+_AROUND_BYTES = 1_000
+"""Bytes before a dump's first line that have the line before it, and behind it that have its uptime."""
 _SESSION = b"DB Session ID:"
 _SESSION_BYTES = 200
 _HEAD_BYTES = 1 << 20
 """Bytes within which a file names its session."""
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -88,47 +92,62 @@ def start_of_last_dumps(path: Path, count: int) -> int:
         LogFileError: the file cannot be read.
     """
 
-    def found(data: mmap.mmap) -> int:
-        block = len(data)
-        for _ in range(count):
-            block = max(0, data.rfind(_BLOCK, 0, block))
-        return _line_before(data, block)
+    def found(file: BinaryIO) -> int:
+        last = list(islice(_blocks_backward(file), count))
+        return _line_before(file, last[-1]) if len(last) == count else 0
 
     return _searched(path, found) or 0
 
 
-def _searched(path: Path, search: Callable[[mmap.mmap], int | None]) -> int | None:
-    """Returns what a search of a file's bytes finds; None for an empty or missing file."""
+def _searched(path: Path, search: Callable[[BinaryIO], int | None]) -> int | None:
+    """Returns what a search of a file finds; None for a missing file."""
     try:
         with path.open("rb") as file:
-            if not file.seek(0, 2):
-                return None
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return search(data)
+            return search(file)
     except FileNotFoundError:  # rolled meanwhile
         return None
     except OSError as failure:
         raise LogFileError(f"LOG file {path}: it cannot be read: {failure.strerror}") from None
 
 
-def _line_before(data: mmap.mmap, block: int) -> int:
-    """Returns the offset of the line before a dump's first one; it has the time of the dump."""
-    return data.rfind(b"\n", 0, max(0, data.rfind(b"\n", 0, block))) + 1
-
-
-def _found(data: mmap.mmap, mark: DumpMark) -> int | None:
+def _found(file: BinaryIO, mark: DumpMark) -> int | None:
     """Returns the offset of the line before the dump; None if the file does not have it."""
     # RocksDB begins a file at each opening, and repeats the first lines when it rolls one.
-    head = data[:_HEAD_BYTES]
+    head = file.read(_HEAD_BYTES)
     named = {_session_at(head, each.start()) for each in re.finditer(_SESSION, head)}
     if named != {mark.session}:
         return None
-    block = len(data)
-    while (block := data.rfind(_BLOCK, 0, block)) >= 0:
-        uptime = _UPTIME.match(data[block + len(_BLOCK) : block + len(_BLOCK) + _UPTIME_BYTES])
+    for block in _blocks_backward(file):
+        file.seek(block + len(_BLOCK))
+        uptime = _UPTIME.match(file.read(_AROUND_BYTES))
         if uptime is not None and float(uptime[1]) <= mark.uptime_s:
-            return _line_before(data, block)
+            return _line_before(file, block)
     return None
+
+
+def _blocks_backward(file: BinaryIO) -> Iterator[int]:
+    """Yields the offsets of the dumps' first lines, the last one first.
+
+    The file is read, not mapped, because a mapped file that somebody cuts off ends the process.
+    """
+    end = file.seek(0, os.SEEK_END)
+    while end > 0:
+        begin = max(0, end - _CHUNK_BYTES)
+        file.seek(begin)
+        # With the rest of a line that begins in this chunk.
+        chunk = file.read(end - begin + len(_BLOCK) - 1)
+        at = len(chunk)
+        while (at := chunk.rfind(_BLOCK, 0, at)) >= 0:
+            yield begin + at
+        end = begin
+
+
+def _line_before(file: BinaryIO, block: int) -> int:
+    """Returns the offset of the line before a dump's first one; it has the time of the dump."""
+    begin = max(0, block - _AROUND_BYTES)
+    file.seek(begin)
+    before = file.read(block - begin)
+    return begin + before.rfind(b"\n", 0, max(0, before.rfind(b"\n"))) + 1
 
 
 def _session_at(data: bytes, at: int) -> str:

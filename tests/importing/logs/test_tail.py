@@ -1,9 +1,11 @@
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.deploy.watch.made import intervals, log_text
 from tests.importing.logs.made import GOLDENS, header
+from tests.importing.logs.test_damaged import mutated
 
 from rocktune.deploy.watch import Interval, intervals_after
 from rocktune.importing.logs import (
@@ -117,3 +119,25 @@ def test_a_file_with_fewer_dumps_is_read_whole(tmp_path: Path) -> None:
     assert read_last_dumps(path).openings == ()
     with pytest.raises(LogFileError, match="cannot be read"):
         read_last_dumps(tmp_path / "missing")
+
+
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    random_ = random.Random(20261128)
+    goldens = [path.read_bytes() for path in GOLDENS]
+    marks = [
+        DumpMark(opening.session, dump.db.uptime_s)
+        for path in GOLDENS
+        for opening in read_log([path]).openings
+        for dump in opening.dumps
+        if dump.db is not None and dump.db.uptime_s is not None
+    ]
+    refusals = []
+    for _ in range(100):
+        (tmp_path / "LOG").write_bytes(mutated(random_.choice(goldens), random_))
+        try:
+            read_last_dumps(tmp_path / "LOG")
+            read_log_after(tmp_path, random_.choice(marks))
+        except LogFileError as refusal:
+            refusals.append(str(refusal))
+    assert len(refusals) < 50
+    assert not any("\n" in each for each in refusals)

@@ -1,9 +1,15 @@
-"""Figures 14 and 15 of Jia and Chen: SMPSO's leader size and NSGA-II's mutation rate."""
+"""Figures 14 and 15 of Jia and Chen: SMPSO's leader size and NSGA-II's mutation rate.
+
+As in `tuning_time`, searches see noisy runs on tables that might be true, and success is judged without the
+noise.
+"""
 
 from benchmarks.common.claims import Claim, Measured, Settings, main, reported
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.tables import write_csv
-from benchmarks.jia_chen.emulation import algorithm, emulated, share_interval, share_within
+from benchmarks.jia_chen.emulation import share_interval, share_within
+from benchmarks.jia_chen.noise import NoiseModel
+from benchmarks.jia_chen.noisy import emulated_with_noise
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, recorded
 
 LEADERS = (4, 8, 16, 32, 64)
@@ -22,18 +28,32 @@ QUANTILE = 0.9
 
 
 def hyperparameters(settings: Settings) -> list[Claim]:
-    """Emulates searches with each value of a hyper-parameter, the others at their defaults."""
+    """Emulates `--searches` searches on each of `--tables` tables with each value of a hyper-parameter.
+
+    The others have their defaults.
+    """
     table = recorded(settings)
-    runs = 4 if settings.quick else int(settings.extra["runs"])
+    model = NoiseModel(table)
+    tables, searches = (
+        (2, 2) if settings.quick else (int(settings.extra[flag]) for flag in ("tables", "searches"))
+    )
+    runs, total = tables * searches, len(model.grid)
     claims, panels, rows = [], [], []
     for source, (name, parameter, values) in STUDIES.items():
         traces = []
         for value in values[:2] if settings.quick else values:
-            chosen = algorithm(table, name, {parameter: value})
-            steps = [each.steps_to_success for each in emulated(table, chosen, runs, settings.seed)]
-            rows += [{"tuner": name, parameter: value, "steps": step} for step in steps]
-            share = share_within(steps, QUANTILE, len(table.rows))
-            low, high = share_interval([[step] for step in steps], QUANTILE, len(table.rows), settings.seed)
+            found = emulated_with_noise(
+                model, [name], tables, searches, settings.seed, tuner_settings={parameter: value}
+            )
+            groups = [[each.search.steps_to_success for each in group] for group in found[name]]
+            steps = [step for group in groups for step in group]
+            rows += [
+                {"tuner": name, parameter: value, "table": number, "steps": step}
+                for number, group in enumerate(groups)
+                for step in group
+            ]
+            share = share_within(steps, QUANTILE, total)
+            low, high = share_interval(groups, QUANTILE, total, settings.seed)
             claims.append(
                 reported(
                     f"share_of_exhaustive_time_{name}_{parameter}_{value:g}",
@@ -45,7 +65,7 @@ def hyperparameters(settings: Settings) -> list[Claim]:
                     device=table.conditions.device.name,
                 )
             )
-            shares = sorted(step / len(table.rows) for step in steps)
+            shares = sorted(step / total for step in steps)
             traces.append(lines(f"{parameter} {value:g}", shares, [(n + 1) / runs for n in range(runs)]))
             settings.say(f"{name}, {parameter} {value:g}: {share:.3f}")
         panels.append(Panel(f"{name}: {parameter}", "share of the exhaustive time", "share of runs", traces))
@@ -61,5 +81,5 @@ if __name__ == "__main__":
     main(
         "jia_chen.hyperparameters",
         hyperparameters,
-        extra={"table": DEFAULT_TABLE, "runs": 300},
+        extra={"table": DEFAULT_TABLE, "tables": 20, "searches": 5},
     )

@@ -4,6 +4,7 @@ import multiprocessing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +67,7 @@ def emulated_with_noise(
     seed: int,
     min_runs: Mapping[str, int] | None = None,
     max_runs: int | None = None,
+    tuner_settings: Mapping[str, Any] | None = None,
 ) -> dict[str, list[list[NoisySearch]]]:
     """Emulates searches whose runs are noisy; success is judged without the noise.
 
@@ -79,12 +81,13 @@ def emulated_with_noise(
         min_runs: by tuner, how many configurations each search measures before it ends at its first success;
             what it and studies around it recommend then is judged too.
         max_runs: how many configurations each search measures at most; by default all.
+        tuner_settings: settings of every tuner.
 
     Returns:
         The searches of each tuner on each table.
     """
     tasks = [(name, table, (min_runs or {}).get(name, 0)) for name in names for table in range(tables)]
-    task = partial(_emulated_on_one, model, searches, seed, max_runs)
+    task = partial(_emulated_on_one, model, searches, seed, max_runs, dict(tuner_settings or {}))
     if len(tasks) * searches <= FEW * len(names):
         done = [task(each) for each in tasks]
     else:
@@ -94,11 +97,16 @@ def emulated_with_noise(
 
 
 def _emulated_on_one(
-    model: NoiseModel, searches: int, seed: int, max_runs: int | None, task: tuple[str, int, int]
+    model: NoiseModel,
+    searches: int,
+    seed: int,
+    max_runs: int | None,
+    tuner_settings: dict[str, Any],
+    task: tuple[str, int, int],
 ) -> list[NoisySearch]:
     name, table, min_runs = task
     truth = model.truth(np.random.default_rng([seed, table]) if table else None)
-    chosen = algorithm(truth, name, noise=model.noise)
+    chosen = algorithm(truth, name, tuner_settings, noise=model.noise)
     found = []
     for search in range(searches):
         seen = model.run_of_each(truth, np.random.default_rng([seed, table, search]))

@@ -107,24 +107,11 @@ def _parts(table: Table) -> dict[Configuration, int]:
 
 def interpolated(name: str, table: Table) -> Recorded:
     """Returns a table of all configurations of the space: a model's figures with the table's noise added."""
-    return interpolated_often(name, table, 1)[0]
-
-
-def interpolated_often(name: str, table: Table, draws: int) -> list[Recorded]:
-    """Returns `interpolated` with several draws of the noise; seeds count up from the table's."""
     model = Interpolation(table, (THROUGHPUT, LATENCY))
-    space = _space(table.conditions)
+    space, seed = _space(table.conditions), table.conditions.seed
     described = f"{name}, interpolated ({model.describe()})"
-    seeds = range(table.conditions.seed, table.conditions.seed + draws)
-    return [
-        Recorded(
-            described,
-            table.conditions,
-            space,
-            {each: dict(model.figures(each, seed)) for each in space.grid()},
-        )
-        for seed in seeds
-    ]
+    rows = {each: dict(model.figures(each, seed)) for each in space.grid()}
+    return Recorded(described, table.conditions, space, rows)
 
 
 def _space(conditions: Conditions) -> Space:

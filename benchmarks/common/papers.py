@@ -301,6 +301,11 @@ PAPERS = (
                 ("watched_store*/*",),
             ),
             Finding(
+                "A replayed trace has the live run's throughput within 5%, a sample of 1/16 within 10% and its"
+                " hit ratio within 2 points, the profiled workload within 10%; three skews",
+                ("trace_replay/*",),
+            ),
+            Finding(
                 "On models of five recorded tables of `full`, `auto` ranks before the best by hand, random"
                 " search, Dremel, TPE and GA (difference in mean rank)",
                 ("offline/auto_rank_less_*",),

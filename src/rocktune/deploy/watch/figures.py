@@ -1,7 +1,7 @@
 """Live figures of a store, each normalised by its load, and their prediction intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import stats
@@ -30,7 +30,7 @@ class Worse(Spec):
 
     Attributes:
         name: the figure.
-        before: its prediction for the window, a geometric mean of intervals before the change.
+        before: its prediction for the window from intervals before the change, a geometric mean.
         after: its geometric mean in the window.
         limit: upper end of the prediction interval for a window.
     """
@@ -85,10 +85,11 @@ def moves_more(before: Sequence[Interval], after: Sequence[Interval]) -> bool:
 def worse_figures(before: Sequence[Interval], after: Sequence[Interval]) -> tuple[Worse, ...]:
     """Returns the figures that a window shows to be worse than predicted.
 
-    The mean of a figure's logarithm over the window is compared with the upper end of its prediction interval
-    from the intervals before. Latencies of intervals in which flushes or compactions wrote are predicted from
-    such intervals, and the others from the others, where there are any: a store may do nothing for hours
-    between two compactions. A figure that fewer than half of the intervals of either side have is left out.
+    A latency is predicted from the bytes that flushes and compactions wrote in the same interval, because a
+    store may do nothing for hours between two compactions, and everything waits during one. Other figures are
+    predicted to stay. The mean logarithm of observed over predicted is compared with the upper end of its
+    prediction interval from the intervals before. A figure that fewer than half of the intervals of either
+    side have is left out.
 
     Args:
         before: at least 3 intervals of the same workload, before the change.
@@ -102,53 +103,50 @@ def worse_figures(before: Sequence[Interval], after: Sequence[Interval]) -> tupl
     ]
     found = []
     for name in names:
-        is_latency = "latency" in name
-        known, seen = (
-            [(moves and is_latency, math.log(row[name])) for moves, row in side if name in row]
-            for side in (old, new)
-        )
-        predicted = _predicted(known, [moves for moves, _ in seen], ERROR / (_WINDOWS * len(names)))
-        if predicted is None:
+        known, seen = ([(rate, row[name]) for rate, row in side if name in row] for side in (old, new))
+        if len(known) < 3:
             continue
-        mean, spread = predicted
-        limit = mean + max(spread, math.log(MIN_WORSE if is_latency else _MIN_WORSE_OTHERS))
-        mean_seen = math.fsum(value for _, value in seen) / len(seen)
-        if mean_seen > limit:
-            values = (math.exp(each) for each in (mean, mean_seen, limit))
-            found.append(Worse(**dict(zip(("before", "after", "limit"), values, strict=True)), name=name))
+        is_latency = "latency" in name
+        expected = _expected_latency(known) if is_latency else _constant(known)
+        past = np.array([math.log(value / expected(rate)) for rate, value in known])
+        present = np.array([math.log(value / expected(rate)) for rate, value in seen])
+        quantile = float(stats.t.ppf(1 - ERROR / (_WINDOWS * len(names)), past.size - 1))
+        spread = quantile * float(past.std(ddof=1)) * math.sqrt(1 / present.size + 1 / past.size)
+        factor = MIN_WORSE if is_latency else _MIN_WORSE_OTHERS
+        limit = float(past.mean()) + max(spread, math.log(factor))
+        if present.mean() > limit:
+            predicted = math.fsum(math.log(expected(rate)) for rate, _ in seen) / len(seen)
+            logs = (predicted + float(past.mean()), predicted + float(present.mean()), predicted + limit)
+            values = zip(("before", "after", "limit"), map(math.exp, logs), strict=True)
+            found.append(Worse(**dict(values), name=name))
     return tuple(found)
 
 
-def _rows_of(intervals: Sequence[Interval]) -> list[tuple[bool, dict[str, float]]]:
-    """Returns for each interval whether it moved data, and its figures."""
-    return [(each.moves_data, figures_of(each)) for each in intervals]
+def _rows_of(intervals: Sequence[Interval]) -> list[tuple[float, dict[str, float]]]:
+    """Returns for each interval the bytes moved per second, and its figures."""
+    return [(each.moved_bytes / each.seconds, figures_of(each)) for each in intervals]
 
 
-def _predicted(
-    known: Sequence[tuple[bool, float]], window: Sequence[bool], error: float
-) -> tuple[float, float] | None:
-    """Returns the prediction of a window's mean, and how far above it the mean may be.
+def _constant(known: Sequence[tuple[float, float]]) -> Callable[[float], float]:
+    """Returns the geometric mean of figures, whatever is moved."""
+    mean = math.exp(math.fsum(math.log(value) for _, value in known) / len(known))
+    return lambda _: mean
 
-    The values of each group are normally distributed around the group's mean, with one variance for all
-    groups. A value of the window belongs to the other group if its own has no known value.
+
+def _expected_latency(known: Sequence[tuple[float, float]]) -> Callable[[float], float]:
+    """Returns the mean latency of an interval, by the bytes per second that were moved in it.
+
+    Moving a byte takes the device for some time, in which operations wait. So the mean latency is that of
+    intervals in which nothing is moved, and a constant times the bytes. If nothing is moved in any interval,
+    or something in all, it is their geometric mean.
 
     Args:
-        known: values by group.
-        window: the groups of the window's values.
-        error: probability that the mean of such a window is higher.
-
-    Returns:
-        None if too few values are known.
+        known: bytes moved per second, and mean latencies.
     """
-    groups = {group: np.array([value for each, value in known if each == group]) for group, _ in known}
-    freedom = len(known) - len(groups)
-    if freedom < 2:
-        return None
-    chosen = [group if group in groups else not group for group in window]
-    residuals = np.concatenate([values - values.mean() for values in groups.values()])
-    deviation = math.sqrt(float(residuals @ residuals) / freedom)
-    variance = 1 / len(window) + sum(
-        (chosen.count(group) / len(window)) ** 2 / values.size for group, values in groups.items()
-    )
-    mean = math.fsum(float(groups[group].mean()) for group in chosen) / len(window)
-    return mean, float(stats.t.ppf(1 - error, freedom)) * deviation * math.sqrt(variance)
+    quiet = [each for each in known if each[0] == 0]
+    moving = [each for each in known if each[0] > 0]
+    if not quiet or not moving:
+        return _constant(known)
+    at_rest = _constant(quiet)(0.0)
+    waited = math.fsum(latency - at_rest for _, latency in moving) / math.fsum(rate for rate, _ in moving)
+    return lambda rate: at_rest + max(0.0, waited) * rate

@@ -301,8 +301,8 @@ PAPERS = (
                 ("watched_store*/*",),
             ),
             Finding(
-                "A replayed trace has the live run's throughput within 5%, a sample of 1/16 within 10% and its"
-                " hit ratio within 2 points, the profiled workload within 10%; three skews",
+                "A replayed trace has the live run's throughput within 5%, a sample of 1/16 within 10% and"
+                " its hit ratio within 2 points, the profiled workload within 10%; three skews",
                 ("trace_replay/*",),
             ),
             Finding(

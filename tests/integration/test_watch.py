@@ -74,6 +74,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, real_worker: tuple[s
 
     class Base:
         name = "base"
+        model_dump_json = staticmethod(lambda: "{}")
 
     def run_study(*_: Any) -> bool:
         made.studies += 1

@@ -233,7 +233,7 @@ class _Watch:
             journal.add(WatchState(database=str(self.database), in_force=in_force), ())
         while True:
             assert journal.state is not None
-            # A study takes hours, in which the workload may have changed.
+            # Read again each time: a study takes hours, in which the workload may have changed.
             step = observed_all(journal.state, self._unread(journal.state))
             if not step.intervals:
                 acted = self._act(journal)

@@ -83,6 +83,12 @@ def test_latencies_are_predicted_by_what_is_moved(quiet: int, moving: int, size:
     assert [each.name for each in worse][:1] == ["mean get latency, us"]
 
 
+def test_many_more_bytes_are_worse_whatever_latency_they_explain() -> None:
+    rng = np.random.default_rng(11)
+    worse = worse_figures(_quiet_and_moving(rng, 9, 3), _quiet_and_moving(rng, 0, 4, size=3.0))
+    assert "bytes moved per byte written" in [each.name for each in worse]
+
+
 def test_without_moving_intervals_before_a_window_has_to_be_as_fast() -> None:
     rng = np.random.default_rng(8)
     assert worse_figures(_quiet_and_moving(rng, 12, 0), _quiet_and_moving(rng, 0, 4))

@@ -137,8 +137,8 @@ def _expected_latency(known: Sequence[tuple[float, float]]) -> Callable[[float],
     """Returns the mean latency of an interval, by the bytes per second that were moved in it.
 
     Moving a byte takes the device for some time, in which operations wait. So the mean latency is that of
-    intervals in which nothing is moved, and a constant times the bytes. If nothing is moved in any interval,
-    or something in all, it is their geometric mean.
+    intervals in which nothing is moved, and a constant times the bytes; more bytes are judged as a figure of
+    their own. If nothing is moved in any interval, or something in all, it is their geometric mean.
 
     Args:
         known: bytes moved per second, and mean latencies.

@@ -67,7 +67,7 @@ def tail_of(directory: Path, mark: DumpMark) -> LogTail | None:
     newer: list[Path] = []
     for path in _newest_first(directory):
         newer.insert(0, path)
-        start = _searched(path, lambda data: _found(data, mark))
+        start = _searched(path, lambda file: _found(file, mark))
         if start is not None:
             return LogTail(tuple(newer), start)
     return None

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from benchmarks.common.claims import Measured
 from benchmarks.dremel.buckets import budget_s
-from benchmarks.dremel.fusion import within_over_across
+from benchmarks.dremel.fusion import explained_by_arms, leading_knob, within_over_across
 from benchmarks.dremel.halving import sampled_well
 from benchmarks.dremel.latency import worse_improvement
 from benchmarks.dremel.motivation import KNOBS_OF_FEATURE, four_configurations, rate_while, variations
@@ -128,3 +128,21 @@ def test_four_different_configurations_with_the_tuning_guides_first() -> None:
     ]
     configurations = [configuration(name) for name in range(5)]
     assert four_configurations(rows, configurations) == [configuration(name) for name in (0, 1, 2, 3)]
+
+
+def test_arms_explain_the_variance_between_their_means() -> None:
+    # Within 2 * (1 + 1) = 4, in all 4 * 5 ** 2 + 4.
+    arms = [np.array([0.0, 2.0]), np.array([10.0, 12.0])]
+    assert explained_by_arms(arms) == pytest.approx(1 - 4 / 104)
+
+
+def test_the_leading_knob_is_the_one_that_throughput_follows_within_arms() -> None:
+    def of(x: int, y: int) -> Configuration:
+        return Configuration({"x": x, "y": y, "fixed": 1})
+
+    # Over all configurations throughput follows y, within each arm it falls with x.
+    chosen = [[of(1, 1), of(2, 1), of(3, 1)], [of(1, 9), of(2, 9), of(3, 9)]]
+    arms = [np.array([3.0, 2.0, 1.0]), np.array([103.0, 102.0, 101.0])]
+    knob, followed = leading_knob(chosen, arms)
+    assert knob == "x"
+    assert followed == pytest.approx(-1)

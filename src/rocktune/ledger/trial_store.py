@@ -201,7 +201,7 @@ class TrialStore:
                 .order_by(measurements.c.configuration_id, measurements.c.replicate, measurements.c.until_s)
             ).all()
         measured: dict[tuple[int, int, float], tuple[Measurement, Measurement]] = {}
-        # Added up window by window: summing each trial's windows anew would take quadratic time.
+        # Added up window by window: summing each trial's windows again would take quadratic time.
         so_far: dict[tuple[int, int], Measurement] = {}
         for row in windows:
             run = (row.configuration_id, row.replicate)

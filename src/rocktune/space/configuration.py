@@ -17,7 +17,7 @@ def family_section(section: str, family: str) -> str:
 
 
 def section_kind(section: str) -> str:
-    """Returns "cf" for "cf" and for "cf:users"; other sections likewise."""
+    """Returns "cf" for "cf" and for "cf:users", and so on for other sections."""
     return section.partition(":")[0]
 
 

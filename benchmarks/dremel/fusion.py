@@ -82,7 +82,7 @@ def leading_knob(chosen: Sequence[Sequence[Configuration]], arms: Sequence[Reals
         The knob, and Spearman's correlation of it with the throughput less the mean of its arm.
     """
     residuals = np.concatenate([arm - arm.mean() for arm in arms])
-    values = {name: [each[name] for arm in chosen for each in arm] for name in chosen[0][0]}
+    values = {name: [float(each[name]) for arm in chosen for each in arm] for name in chosen[0][0]}
     found = {
         name: float(stats.spearmanr(column, residuals).statistic)
         for name, column in values.items()

@@ -298,7 +298,7 @@ PAPERS = (
                 "A watch of a served store: no step in an hour without a change, shifts noticed, better"
                 " options proven, applied and confirmed, the earlier ones back at a shift back, bad ones"
                 " rolled back",
-                ("watched_store*/*",),
+                ("watched_store/*",),
             ),
             Finding(
                 "With each of five tables of `full` left out in turn, a search that begins with the best of"

@@ -24,7 +24,7 @@ PAPER_TABLE_3 = {30: (34065, 1322.76, 7407.66), 60: (29319, 1148.48, 6058.23), 9
 """By percentage of gets: mean operations per second, deviation within arms, deviation regardless of arms."""
 
 RATIO = "ratio of standard deviations"
-FOLLOWED = "Spearman's correlation with throughput less its arm's mean; the knob with the highest one"
+FOLLOWED = "Spearman's correlation with throughput less its arm's mean; the knob with the strongest one"
 
 Reals = NDArray[np.float64]
 
@@ -121,11 +121,12 @@ def _table_3_claims(
     paper_mean, paper_within, paper_across = PAPER_TABLE_3[gets]
     ratio, within, across = within_over_across(figures, rng)
     mean = float(np.nanmean(np.concatenate(figures)))
-    sound = [
-        [each for each, figure in zip(arm, own, strict=True) if not np.isnan(figure)]
-        for arm, own in zip(chosen, figures, strict=True)
-    ]
-    known = [own[~np.isnan(own)] for own in figures]
+    pairs = [list(zip(arm, own, strict=True)) for arm, own in zip(chosen, figures, strict=True)]
+    succeeded = [[pair for pair in arm if not np.isnan(pair[1])] for arm in pairs]
+    # An arm whose runs all failed has no mean.
+    succeeded = [arm for arm in succeeded if arm]
+    sound = [[each for each, _ in arm] for arm in succeeded]
+    known = [np.array([figure for _, figure in arm]) for arm in succeeded]
     knob, followed = leading_knob(sound, known)
     count = sum(map(len, sound))
     return [

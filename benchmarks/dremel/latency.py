@@ -1,10 +1,12 @@
 """Dremel, figures 10, 11 and 17: tuning for p99 read latency, and for latency and throughput together."""
 
+from collections.abc import Sequence
+
 from benchmarks.common.claims import Claim, Measured, Settings, main
 from benchmarks.common.figures import Panel, lines, write_figure
 from benchmarks.common.measuring import embedded_engine
 from benchmarks.common.tables import write_csv
-from benchmarks.dremel.searches import SEARCHES, over_searches
+from benchmarks.dremel.searches import SEARCHES, over_searches, over_settings
 from benchmarks.dremel.shared import (
     COMMON_SETTINGS,
     READ_LATENCY,
@@ -15,23 +17,26 @@ from benchmarks.dremel.shared import (
     chosen_settings,
     paired,
 )
+from rocktune.errors import UserError
 from rocktune.trial import Configuration
+from rocktune.workload.dremel_settings import DremelSetting
 
 LATENCY_SOURCE, BOTH_SOURCE = "Dremel, figures 10 and 17", "Dremel, figure 11"
 PAPER_LATENCY = "0.43 in the best case, 0.63 on 15 settings"
-OBJECTIVES = {"min_latency": READ_LATENCY, "max_throughput": THROUGHPUT, "balance": "balance"}
+MIN_LATENCY, BALANCE, RANDOM = "min_latency", "balance", "random_min_latency"
+OBJECTIVES = {MIN_LATENCY: READ_LATENCY, "max_throughput": THROUGHPUT, BALANCE: "balance"}
 UNITS = {THROUGHPUT: "ratio of throughput", READ_LATENCY: "ratio of p99 read latency"}
 
 Ratios = dict[str, dict[str, Measured]]
 """By who found a configuration, then by field: its ratio to the tuning guide's."""
 
 
-def ratios_to_guide(bench: Bench, pairs: int) -> Ratios:
+def ratios_to_guide(bench: Bench, searches: Sequence[str], pairs: int) -> Ratios:
     """Searches for each objective, and randomly for latency, and measures the results in fresh runs."""
     found: dict[str, Configuration] = {
-        name: bench.search("dremel", objective).best for name, objective in OBJECTIVES.items()
+        name: bench.search("dremel", OBJECTIVES[name]).best for name in searches
     }
-    found["random_min_latency"] = bench.search("random", READ_LATENCY).best
+    found[RANDOM] = bench.search("random", READ_LATENCY).best
     runs = bench.fresh([bench.guide, *found.values()], pairs)
     return {
         name: {field: paired(runs, field, configuration, bench.guide) for field in UNITS}
@@ -53,34 +58,60 @@ def claims_of(bench: Bench, ratios: Ratios) -> list[Claim]:
             f"{who}_latency_over_tuning_guide", LATENCY_SOURCE, UNITS[READ_LATENCY],
             ratios[who][READ_LATENCY], paper,
         )
-        for who, paper in (("min_latency", PAPER_LATENCY), ("random_min_latency", None))
+        for who, paper in ((MIN_LATENCY, PAPER_LATENCY), (RANDOM, None))
     ]  # fmt: skip
     claims += [
         bench.reported(f"{who}_{field}_over_tuning_guide", BOTH_SOURCE, UNITS[field], ratios[who][field])
         for who in OBJECTIVES
+        if who in ratios
         for field in UNITS
-        if (who, field) != ("min_latency", READ_LATENCY)
+        if (who, field) != (MIN_LATENCY, READ_LATENCY)
     ]
-    claims.append(
-        bench.reported(
-            "balance_worse_of_both_improvements", BOTH_SOURCE, "ratio",
-            worse_improvement(ratios["balance"]), "above 1: better in both",
-        )
-    )  # fmt: skip
+    if BALANCE in ratios:
+        claims.append(
+            bench.reported(
+                "balance_worse_of_both_improvements", BOTH_SOURCE, "ratio",
+                worse_improvement(ratios[BALANCE]), "above 1: better in both",
+            )
+        )  # fmt: skip
     return claims
 
 
+def in_all(ratios: Sequence[Ratios], engine: str, settings: Sequence[DremelSetting]) -> list[Claim]:
+    """Returns the mean p99 read latency in all settings, of Dremel's and of random search's winners."""
+    return [
+        over_settings(
+            f"{who}_latency_over_tuning_guide_in_all_settings",
+            LATENCY_SOURCE,
+            UNITS[READ_LATENCY],
+            [each[who][READ_LATENCY].value for each in ratios],
+            PAPER_LATENCY if who == MIN_LATENCY else None,
+            engine=engine,
+            settings=settings,
+        )
+        for who in (MIN_LATENCY, RANDOM)
+    ]
+
+
 def latency(settings: Settings) -> list[Claim]:
-    """Searches for low latency, high throughput and both, on 2,325 s / S each, per setting."""
+    """Searches for each of `--objectives`, on 2,325 s / S each, per setting."""
     pairs = 1 if settings.quick else int(settings.extra["pairs"])
+    searches = str(settings.extra["objectives"]).split(",")
+    if unknown := set(searches) - set(OBJECTIVES):
+        raise UserError(f"objectives: unknown '{min(unknown)}'; use {', '.join(OBJECTIVES)}")
+    if MIN_LATENCY not in searches:
+        raise UserError(f"objectives: {MIN_LATENCY} has to be among them")
     claims: list[Claim] = []
+    found: list[Ratios] = []
+    chosen = chosen_settings(settings)
     rows: Rows = []
     panels = []
     with embedded_engine() as engine:
-        for setting in chosen_settings(settings):
+        for setting in chosen:
             with bench_of(engine, setting, settings) as bench:
-                ratios = ratios_to_guide(bench, pairs)
+                ratios = ratios_to_guide(bench, searches, pairs)
             claims += claims_of(bench, ratios)
+            found.append(ratios)
             rows += [
                 {"setting": setting.name, "found_for": who, "field": field, **measured.__dict__}
                 for who, fields in ratios.items()
@@ -94,12 +125,18 @@ def latency(settings: Settings) -> list[Claim]:
             if settings.out is not None:
                 write_csv(settings.out / "ratios.csv", rows)
     write_figure(settings, "Dremel, figures 10, 11 and 17 (tuning guide = 1)", panels)
-    return claims
+    return [*claims, *in_all(found, engine.version, chosen)] if len(chosen) > 1 else claims
 
 
 if __name__ == "__main__":
     main(
         "dremel.latency",
         over_searches(latency),
-        extra={"settings": COMMON_SETTINGS, "pairs": 6, "searches": SEARCHES, "ledger": ""},
+        extra={
+            "settings": COMMON_SETTINGS,
+            "objectives": ",".join(OBJECTIVES),
+            "pairs": 6,
+            "searches": SEARCHES,
+            "ledger": "",
+        },
     )

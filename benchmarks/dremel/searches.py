@@ -10,8 +10,10 @@ from benchmarks.common.claims import (
     Settings,
     mean_interval,
     ratio_interval,
+    reported,
     verdict,
 )
+from rocktune.workload.dremel_settings import DremelSetting
 
 SEARCHES = 5
 """Searches with seeds of their own, over which intervals are taken.
@@ -20,6 +22,24 @@ Winners of different searches differ by about 10% (`alabed.tuners`: 1.61 to 2.03
 mean to 12%, which decides the difference that matters, 15% over the tuning guide. A claim of 5% between two
 ways to search would take 31 of each.
 """
+
+_OVER_SETTINGS = "geometric mean over settings"
+
+
+def over_settings(
+    name: str,
+    source: str,
+    unit: str,
+    ratios: Sequence[float],
+    paper: float | str | None = None,
+    *,
+    engine: str,
+    settings: Sequence[DremelSetting],
+) -> Claim:
+    """Returns a claim of a ratio in all settings, one figure each, with its interval over the settings."""
+    devices = ", ".join(sorted({setting.device for setting in settings}))
+    unit = f"{unit}, {_OVER_SETTINGS}"
+    return reported(name, source, unit, ratio_interval(ratios), paper, engine=engine, device=devices)
 
 
 def over_searches(body: Body) -> Body:
@@ -47,7 +67,8 @@ def over_searches(body: Body) -> Body:
 def merged(found: Sequence[Sequence[Claim]]) -> list[Claim]:
     """Returns the claims of several searches as one each, with the mean and interval over the searches.
 
-    Ratios have geometric means. A claim that only some searches make has those searches' mean.
+    Ratios have geometric means. A claim that only some searches make has those searches' mean. What a single
+    search found in several settings keeps its interval over the settings.
     """
     by_name: dict[str, list[Claim]] = {}
     for claim in (claim for claims in found for claim in claims):
@@ -55,6 +76,9 @@ def merged(found: Sequence[Sequence[Claim]]) -> list[Claim]:
     claims = []
     for same in by_name.values():
         values, first = [claim.measured.value for claim in same], same[0]
+        if len(same) == 1 and _OVER_SETTINGS in first.unit:
+            claims.append(first)
+            continue
         ratios = "ratio" in first.unit and min(values) > 0
         measured = ratio_interval(values) if ratios else mean_interval(values)
         unit = f"{first.unit}; over searches"

@@ -1,5 +1,6 @@
 """The measuring parts of Dremel's benchmarks, on an engine without stores."""
 
+import math
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,13 +16,14 @@ from benchmarks.dremel import (
     motivation,
     tuning_time,
 )
-from benchmarks.dremel.searches import over_searches
+from benchmarks.dremel.searches import merged, over_searches
 from tests.benchmarks.made_up import synthetic_engine
 
 from rocktune.errors import UserError
 
 WRITE_HEAVY = "dremel-n-skew0.3-30get"
 FAST = "dremel-n-skew0.9-30get-200mb"
+ALL = "min_latency,max_throughput,balance"
 
 
 def claims_of(
@@ -67,6 +69,21 @@ def test_tuning_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert max(float(row["full_size_s"]) for row in rows) <= 2325 * (1 + 1e-9)
 
 
+def test_settings_are_won_and_lost_and_their_mean_has_an_interval(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    two = f"{WRITE_HEAVY},{FAST}"
+    claims = claims_of(tuning_time, monkeypatch, tmp_path, settings=two, tuners="dremel,random")
+    mean = claims["dremel_over_tuning_guide_in_all_settings"]
+    ratios = [claims[f"{each}_dremel_over_tuning_guide"].measured.value for each in two.split(",")]
+    assert mean.measured.value == pytest.approx(math.sqrt(math.prod(ratios)))
+    assert mean.measured.repeats == 2
+    assert mean.device == "ssd-100mb, ssd-200mb"
+    assert claims["settings_where_dremel_wins_over_tuning_guide"].measured.value == 2
+    assert claims["settings_where_dremel_loses_to_tuning_guide"].measured.value == 0
+    assert merged([[mean]]) == [mean]
+
+
 def test_tuning_time_needs_dremel_and_a_rival(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for tuners in ("dremel", "random,tpe"):
         with pytest.raises(UserError, match="name dremel and at least one other"):
@@ -74,10 +91,29 @@ def test_tuning_time_needs_dremel_and_a_rival(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_latency(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    claims = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY)
+    claims = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, objectives=ALL)
     ratio = claims[f"{WRITE_HEAVY}_min_latency_latency_over_tuning_guide"].measured
     assert ratio.value < 0.95
     assert claims[f"{WRITE_HEAVY}_balance_worse_of_both_improvements"].measured.value > 1.05
+
+
+def test_latency_alone_is_searched_for_in_several_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    claims = claims_of(
+        latency, monkeypatch, tmp_path, settings=f"{WRITE_HEAVY},{FAST}", objectives="min_latency"
+    )
+    assert claims["min_latency_latency_over_tuning_guide_in_all_settings"].measured.value < 0.95
+    assert f"{FAST}_random_min_latency_latency_over_tuning_guide" in claims
+    assert not any("balance" in name for name in claims)
+
+
+@pytest.mark.parametrize("objectives", ["max_throughput", "min_latency,speed"])
+def test_latency_refuses_other_objectives(
+    objectives: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="objectives: "):
+        claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, objectives=objectives)
 
 
 def test_fusion(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -115,13 +151,13 @@ def test_an_interrupted_script_measures_nothing_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ledger = f"sqlite:///{tmp_path}/ledger.sqlite"
-    first = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, ledger=ledger)
+    first = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, objectives=ALL, ledger=ledger)
 
     def refuse(*_: Any) -> None:
         raise AssertionError("everything is recorded")
 
     monkeypatch.setattr("rocktune.testing.synthetic_engine.SyntheticEngine.open", refuse)
-    again = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, ledger=ledger)
+    again = claims_of(latency, monkeypatch, tmp_path, settings=WRITE_HEAVY, objectives=ALL, ledger=ledger)
     assert {name: claim.measured for name, claim in again.items()} == {
         name: claim.measured for name, claim in first.items()
     }

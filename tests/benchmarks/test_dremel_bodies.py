@@ -103,7 +103,11 @@ def test_latency_alone_is_searched_for_in_several_settings(
     claims = claims_of(
         latency, monkeypatch, tmp_path, settings=f"{WRITE_HEAVY},{FAST}", objectives="min_latency"
     )
-    assert claims["min_latency_latency_over_tuning_guide_in_all_settings"].measured.value < 0.95
+    dremel = claims["min_latency_latency_over_tuning_guide_in_all_settings"].measured.value
+    random = claims["random_min_latency_latency_over_tuning_guide_in_all_settings"].measured.value
+    over = claims["min_latency_latency_over_random_in_all_settings"].measured.value
+    assert dremel < 0.95
+    assert over == pytest.approx(dremel / random)
     assert f"{FAST}_random_min_latency_latency_over_tuning_guide" in claims
     assert not any("balance" in name for name in claims)
 

@@ -114,7 +114,8 @@ def _paper_over(rival: str) -> str | None:
 def in_all(found: Sequence[Compared], engine: str, settings: Sequence[DremelSetting]) -> list[Claim]:
     """Returns Dremel over each rival in all settings: the mean, and how many settings it wins and loses.
 
-    A setting is won or lost if the interval of its pairs of fresh runs does not contain 1.
+    A setting is won or lost if the interval of its pairs of fresh runs does not contain 1. A single pair has no
+    interval and decides nothing.
     """
     claims = []
     for rival in found[0].over:
@@ -129,7 +130,8 @@ def in_all(found: Sequence[Compared], engine: str, settings: Sequence[DremelSett
             settings=settings,
         )
         claims.append(mean)
-        wins, losses = sum(each.low > 1 for each in over), sum(each.high < 1 for each in over)
+        known = [each for each in over if each.repeats > 1]
+        wins, losses = sum(each.low > 1 for each in known), sum(each.high < 1 for each in known)
         for verb, count in (("wins_over", wins), ("loses_to", losses)):
             paper = PAPER_WINS if verb == "wins_over" and rival != "auto" else None
             claim = reported(

@@ -82,6 +82,8 @@ def test_settings_are_won_and_lost_and_their_mean_has_an_interval(
     assert claims["settings_where_dremel_wins_over_tuning_guide"].measured.value == 2
     assert claims["settings_where_dremel_loses_to_tuning_guide"].measured.value == 0
     assert merged([[mean]]) == [mean]
+    once = claims_of(tuning_time, monkeypatch, tmp_path, settings=two, tuners="dremel,random", pairs=1)
+    assert once["settings_where_dremel_wins_over_tuning_guide"].measured.value == 0
 
 
 def test_tuning_time_needs_dremel_and_a_rival(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -114,8 +114,8 @@ def _paper_over(rival: str) -> str | None:
 def in_all(found: Sequence[Compared], engine: str, settings: Sequence[DremelSetting]) -> list[Claim]:
     """Returns Dremel over each rival in all settings: the mean, and how many settings it wins and loses.
 
-    A setting is won or lost if the interval of its pairs of fresh runs does not contain 1. A single pair has no
-    interval and decides nothing.
+    A setting is won or lost if the interval of its pairs of fresh runs does not contain 1. A single pair has
+    no interval and decides nothing.
     """
     claims = []
     for rival in found[0].over:

@@ -78,9 +78,9 @@ def claims_of(bench: Bench, ratios: Ratios) -> list[Claim]:
 
 
 def in_all(found: Sequence[Ratios], engine: str, settings: Sequence[DremelSetting]) -> list[Claim]:
-    """Returns the mean p99 read latency in all settings: Dremel's over the guide's and over random search's.
+    """Returns the means over all settings of three ratios of p99 read latency.
 
-    Random search's over the guide's is there too.
+    They are Dremel over the tuning guide, random search over the tuning guide, and Dremel over random search.
     """
     dremel, random = ([each[who][READ_LATENCY].value for each in found] for who in (MIN_LATENCY, RANDOM))
     over_random = [one / other for one, other in zip(dremel, random, strict=True)]

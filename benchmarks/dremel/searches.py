@@ -1,8 +1,9 @@
 """Intervals over searches, for all benchmarks of Dremel."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from benchmarks.common.claims import (
     Body,
@@ -13,6 +14,7 @@ from benchmarks.common.claims import (
     reported,
     verdict,
 )
+from benchmarks.common.tables import Row, read_rows, typed, write_csv
 from rocktune.workload.dremel_settings import DremelSetting
 
 SEARCHES = 5
@@ -45,8 +47,8 @@ def over_settings(
 def over_searches(body: Body) -> Body:
     """Returns a benchmark that runs `body` with several seeds (`--searches`); intervals are over the seeds.
 
-    Fresh runs of one search's winner tell how well that winner is known, not how well searches do. Data of
-    each seed go into a folder of its own.
+    Fresh runs of one search's winner tell how well that winner is known, not how well searches do. What a
+    seed writes goes into a folder of its own; tables of equal names are then joined, with a column `search`.
     """
 
     @functools.wraps(body)
@@ -54,14 +56,32 @@ def over_searches(body: Body) -> Body:
         if settings.quick:
             return body(settings)
         found = []
-        for seed in range(settings.seed, settings.seed + int(settings.extra["searches"])):
-            out = None if settings.out is None else settings.out / f"seed-{seed}"
+        seeds = range(settings.seed, settings.seed + int(settings.extra["searches"]))
+        for seed in seeds:
+            out = None if settings.out is None else _folder(settings.out, seed)
             if out is not None:
                 out.mkdir(parents=True, exist_ok=True)
             found.append(body(replace(settings, seed=seed, out=out)))
+        if settings.out is not None:
+            _write_joined(settings.out, seeds)
         return merged(found)
 
     return repeated
+
+
+def _folder(out: Path, seed: int) -> Path:
+    return out / f"seed-{seed}"
+
+
+def _write_joined(out: Path, seeds: Iterable[int]) -> None:
+    """Joins the tables of equal names in the searches' folders."""
+    rows = dict[str, list[Row]]()
+    for seed in seeds:
+        for path in _folder(out, seed).glob("*.csv"):
+            of_seed = [{"search": seed, **row} for row in read_rows(path, typed())]
+            rows.setdefault(path.name, []).extend(of_seed)
+    for name, joined in rows.items():
+        write_csv(out / name, joined)
 
 
 def merged(found: Sequence[Sequence[Claim]]) -> list[Claim]:

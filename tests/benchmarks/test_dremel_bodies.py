@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from benchmarks.common.claims import Claim, Measured, Settings, decided, exactly, reported
-from benchmarks.common.tables import read_rows, typed
+from benchmarks.common.tables import read_rows, typed, write_csv
 from benchmarks.dremel import (
     buckets,
     fusion,
@@ -187,3 +187,13 @@ def test_intervals_are_over_searches() -> None:
     assert ratio.measured.low < 1.4
     assert ratio.holds is False
     assert took.measured.value == 20
+
+
+def test_tables_of_all_searches_are_joined(tmp_path: Path) -> None:
+    def body(settings: Settings) -> list[Claim]:
+        assert settings.out is not None
+        write_csv(settings.out / "t.csv", [{"tuner": "bo", "ratio": settings.seed / 2}])
+        return []
+
+    over_searches(body)(Settings(False, False, tmp_path, 64, 9, "", {"searches": 2}))
+    assert (tmp_path / "t.csv").read_text().split() == ["search,tuner,ratio", "9,bo,4.5", "10,bo,5.0"]

@@ -3,7 +3,7 @@
 For each set-up it measures random configurations of the paper's space, and more of those with small blocks.
 It counts the knobs that matter, finds clusters of knobs in a hundred runs, and lets all tuners search a model
 of the other runs. An interrupted run continues with the same `--out`: tables and searches that are there are
-not repeated. Processes with different `--setups` can share it; a last run with all of them writes all claims.
+not repeated. Processes with other `--setups` or `--tuners` can share it; a last run of all writes all claims.
 
 A difference of 10% matters. On alabed-text the logarithm of multi-task's result after 30 steps varied by 0.13
 between searches and that of single-task by 0.26. So 20 seeds tell forms of multi-task apart at 9%, and

@@ -3,14 +3,14 @@
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.common.searching import measured_search
-from benchmarks.common.tables import read_rows, typed, write_csv
+from benchmarks.common.tables import append_rows, read_rows, typed
 from rocktune.engine.base import RunFailed
 from rocktune.engine.recorded.interpolation import LEARNED_FROM, Interpolation
 from rocktune.engine.spec import FULL_LENGTH_S
@@ -111,25 +111,19 @@ def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: i
     return [*found, *[best] * steps][:steps]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Searches:
-    """The searches that are done, in a file to which each further one is added.
+    """The searches that are done, in a CSV file to which this and other processes add further ones.
 
     Attributes:
-        path: the CSV file.
-        rows: its rows.
+        path: the file; it need not exist.
     """
 
     path: Path
-    rows: list[dict[str, str]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Reads the file if it exists."""
-        self.rows = read_rows(self.path, typed())
 
     def known(self, key: Mapping[str, Any]) -> dict[int, float] | None:
         """Returns the throughput after each of `STEPS` that the search had; None if it is not done."""
-        for row in self.rows:
+        for row in read_rows(self.path, typed()):
             if all(row[name] == str(key[name]) for name in _KEY):
                 return {each: float(row[_column(each)]) for each in STEPS if row[_column(each)]}
         return None
@@ -139,8 +133,7 @@ class Searches:
         after = {each: found[each - 1] for each in STEPS if each <= len(found)}
         row = {name: str(key[name]) for name in _KEY}
         row |= {_column(each): f"{after[each]:.6g}" if each in after else "" for each in STEPS}
-        self.rows.append(row)
-        write_csv(self.path, self.rows)
+        append_rows(self.path, [row])
         return self.known(key) or after
 
 

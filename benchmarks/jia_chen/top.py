@@ -47,7 +47,8 @@ from rocktune.trial import Batch, Trial
 SOURCE = "the table's best, measured again"
 MAX_ERROR = 0.02
 """Largest error of the model's throughput that does not blur 5%."""
-_BATCH = 100
+_BATCH = 10
+"""Configurations of a batch. One disturbed run repeats them all, as if they were compared in a pair."""
 _WARM_UP_S, _MEASURED_S = 30, 90
 """At full size, as in the table."""
 
@@ -70,7 +71,7 @@ def top(settings: Settings) -> list[Claim]:
         version = engine.version
     if settings.out is not None:
         write_csv(
-            settings.out / "top.csv",
+            settings.out / "top.csv.gz",
             [
                 {**dict(each), "run": run, **dict(zip(FIELDS, np.exp(row).tolist(), strict=True))}
                 for each, rows in found.items()

@@ -117,7 +117,7 @@ def traced_store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         pytest.skip("db_bench is not here (Debian has it in rocksdb-tools)")
     directory = tmp_path_factory.mktemp("traced")
     store, trace = directory / "db", directory / "operations.trace"
-    fixed = ["db_bench", f"--db={store}", "--num=5000", "--key_size=20", "--value_size=150"]
+    fixed = ["db_bench", f"--db={store}", "--num=5000", "--key_size=20", "--value_size=150", "--seed=7"]
     load = ["--benchmarks=filluniquerandom,flush", "--compression_type=none"]
     run = ["--benchmarks=readrandomwriterandom", "--use_existing_db", "--readwritepercent=60", "--reads=8000"]
     subprocess.run([*fixed, *load], check=True, capture_output=True)

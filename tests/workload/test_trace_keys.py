@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocktune.workload import TraceFamily
-from rocktune.workload.trace_keys import KeyUse, fitted_keys, key_use, skew_among
+from rocktune.workload.trace_keys import KeyUse, _modelled, fitted_keys, key_use, skew_among
 
 
-def drawn(keys: int, operations: int, skew: float) -> KeyUse:
-    """Draws keys by Zipf's law with a fixed seed."""
+def drawn(keys: int, operations: int, skew: float, seed: int = 7) -> KeyUse:
+    """Draws keys by Zipf's law."""
     popularity = np.arange(1, keys + 1.0) ** -skew
-    draws = np.random.default_rng(7).choice(keys, size=operations, p=popularity / popularity.sum())
+    draws = np.random.default_rng(seed).choice(keys, size=operations, p=popularity / popularity.sum())
     counts = np.sort(np.bincount(draws))[::-1]
     used = int(np.count_nonzero(counts))
     return KeyUse(operations, used, float(counts[: -(-used // 100)].sum()) / operations)
@@ -38,6 +38,22 @@ def test_with_known_keys_the_distinct_ones_check_the_skew(skew: float) -> None:
         "distinct keys over operations",
     ]
     assert found.error < 0.01
+
+
+def test_a_short_trace_of_uniform_keys_has_no_skew() -> None:
+    # 40 keys are the hottest hundredth: the share of their 240 operations varies by 3%.
+    uses = [drawn(5_000, 8_000, 0.0, seed) for seed in range(30)]
+    assert [skew_among(5_000, use).skew for use in uses] == [0] * len(uses)
+    assert fitted_keys(uses[0]).skew.max_skew < 0.25
+
+
+@pytest.mark.parametrize(("keys", "operations", "skew"), [(5_000, 8_000, 0.0), (2_000, 40_000, 0.6)])
+def test_the_share_of_the_hottest_keys_varies_as_in_draws(keys: int, operations: int, skew: float) -> None:
+    uses = [drawn(keys, operations, skew, seed) for seed in range(300)]
+    modelled = _modelled(keys, skew, uses[0])
+    shares = [use.hot_share for use in uses]
+    assert modelled.fit.figures[0][1] == pytest.approx(np.mean(shares), rel=0.02)
+    assert modelled.hot_share_deviation == pytest.approx(np.std(shares), rel=0.15)
 
 
 def test_wrong_numbers_of_keys_show_as_an_error() -> None:

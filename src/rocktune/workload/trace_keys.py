@@ -16,6 +16,8 @@ _MAX_DISTINCT_SHARE = 0.9
 """Share of operations on keys of their own above which the number of keys cannot be told."""
 _ALIKE = 0.05
 """Relative difference of the share of the hottest keys below which skews are alike."""
+_ALIKE_DEVIATIONS = 3
+"""Standard deviations of that share within which skews are alike, for traces too short for `_ALIKE`."""
 
 
 @dataclass(frozen=True)
@@ -88,32 +90,46 @@ def fitted_keys(use: KeyUse) -> FittedKeys:
     return FittedKeys(keys[int(np.argmin(np.abs(SKEWS - best.skew)))], best)
 
 
-def _fitted(candidates: list[FittedSkew], use: KeyUse) -> FittedSkew:
+@dataclass(frozen=True)
+class _Candidate:
+    """A skew with the figures of its law.
+
+    Attributes:
+        fit: the skew, with its figures.
+        hot_share_deviation: standard deviation of the share of the hottest keys among traces of as many
+            operations.
+    """
+
+    fit: FittedSkew
+    hot_share_deviation: float
+
+
+def _fitted(candidates: list[_Candidate], use: KeyUse) -> FittedSkew:
     """Returns the candidate with the trace's share of the hottest keys, and the range of those alike.
 
     Uniform keys are taken if they are among those.
     """
-    misfits = [abs(each.figures[0][1] - use.hot_share) for each in candidates]
-    is_uniform = misfits[0] <= _ALIKE * use.hot_share
-    best = candidates[0 if is_uniform else int(np.argmin(misfits))]
+    misfits = [abs(each.fit.figures[0][1] - use.hot_share) for each in candidates]
     alike = [
-        each.skew
+        each.fit.skew
         for each, misfit in zip(candidates, misfits, strict=True)
-        if misfit <= _ALIKE * use.hot_share
+        if misfit <= max(_ALIKE * use.hot_share, _ALIKE_DEVIATIONS * each.hot_share_deviation)
     ]
+    best = candidates[0 if 0 in alike else int(np.argmin(misfits))].fit
     return replace(best, min_skew=min([*alike, best.skew]), max_skew=max([*alike, best.skew]))
 
 
-def _modelled(keys: int, skew: float, use: KeyUse) -> FittedSkew:
+def _modelled(keys: int, skew: float, use: KeyUse) -> _Candidate:
     """Returns a skew with the figures of independent draws from its law."""
     counts, probabilities = zipf_popularity(skew, keys)
     distinct = _distinct(counts, probabilities, use.operations) / use.operations
-    hot = _hot_share(counts, probabilities, use)
+    hot, deviation = _hot_share(counts, probabilities, use)
     figures = (
         ("hottest hundredth of the keys", hot, use.hot_share),
         ("distinct keys over operations", distinct, use.used_keys / use.operations),
     )
-    return FittedSkew(skew, skew, skew, max(abs(model - found) for _, model, found in figures), figures)
+    error = max(abs(model - found) for _, model, found in figures)
+    return _Candidate(FittedSkew(skew, skew, skew, error, figures), deviation)
 
 
 def _distinct(counts: NDArray[np.float64], probabilities: NDArray[np.float64], operations: int) -> float:
@@ -121,8 +137,10 @@ def _distinct(counts: NDArray[np.float64], probabilities: NDArray[np.float64], o
     return float(counts @ -np.expm1(-probabilities * operations))
 
 
-def _hot_share(counts: NDArray[np.float64], probabilities: NDArray[np.float64], use: KeyUse) -> float:
-    """Returns the expected share of the draws on the keys that were drawn most often.
+def _hot_share(
+    counts: NDArray[np.float64], probabilities: NDArray[np.float64], use: KeyUse
+) -> tuple[float, float]:
+    """Returns the mean and the standard deviation of the share of draws on the keys drawn most often.
 
     A key is drawn by a Poisson law. That matters for keys of nearly equal popularity, where the hottest keys
     of a trace are those that happened to be drawn more often.
@@ -143,7 +161,21 @@ def _hot_share(counts: NDArray[np.float64], probabilities: NDArray[np.float64], 
     # Keys drawn `high` times or more, and of those drawn once less as many as are missing.
     draws = float(counts @ (rates * stats.poisson.sf(high - 2, rates)))
     draws += max(0.0, hottest - keys_from(high)) * (high - 1)
-    return min(1.0, draws / use.operations)
+    variance = float(counts @ _excess_variance(rates, high - 1))
+    return min(1.0, draws / use.operations), math.sqrt(variance) / use.operations
+
+
+def _excess_variance(rates: NDArray[np.float64], threshold: int) -> NDArray[np.float64]:
+    """Returns the variance of max(0, X - threshold) for draws X by Poisson laws of some rates.
+
+    The draws on the m hottest keys are the minimum over t of m t + sum of max(0, X - t). At the minimum a
+    change of t has no effect to first order, so their variance is that of the sum at the expected t.
+    """
+    above = stats.poisson.sf(threshold, rates)
+    first = rates * stats.poisson.sf(threshold - 1, rates)
+    second = rates**2 * stats.poisson.sf(threshold - 2, rates) + first
+    mean = first - threshold * above
+    return np.maximum(0.0, second - 2 * threshold * first + threshold**2 * above - mean**2)
 
 
 def _keys_with(skew: float, use: KeyUse) -> int:

@@ -47,16 +47,19 @@ class Sampled:
     Attributes:
         drawn: runs drawn from the whole space, and the control.
         near: runs drawn from the part with small blocks, and the control.
+        promising: by round, runs where a model of the runs before promises most.
     """
 
     drawn: Table
     near: Table
+    promising: tuple[Table, ...] = ()
 
     def merged(self, left_out: int) -> Table:
         """Returns one table of all runs, without the first `left_out` ones drawn from the whole space."""
         swept = [row for row in self.drawn.rows if row.replicate == 0]
         control = [row for row in self.drawn.rows if row.replicate]
-        return replace(self.drawn, rows=(*swept[left_out:], *control, *self.near.rows))
+        promising = [row for table in self.promising for row in table.rows]
+        return replace(self.drawn, rows=(*swept[left_out:], *control, *self.near.rows, *promising))
 
 
 def sampled(name: str, out: Path, ledger: str, settings: Settings) -> Sampled:
@@ -83,11 +86,11 @@ def _table(
     path = out / f"{study}.csv"
     if not path.exists():
         setup = SETUPS[name]
-        seconds = 0.2 if settings.quick else setup.seconds / settings.scale
-        settings.say(f"{study}: measuring {samples} configurations for {seconds:g} s each")
+        how = how_to_sweep(name, samples, settings)
+        settings.say(f"{study}: measuring {samples} configurations for {how.seconds} each")
         with processors_awake():
             api.sweep(
-                how=HowToSweep(samples, "1/1", f"{seconds}s", "0"),
+                how=how,
                 workload=setup.workload,
                 space=space,
                 device=setup.device,
@@ -99,3 +102,9 @@ def _table(
             )
         api.write_recorded([f"held-out-{study}"], path, ledger=ledger)
     return read_table(path)
+
+
+def how_to_sweep(name: str, samples: int, settings: Settings) -> HowToSweep:
+    """Returns the length of runs on a set-up, for a number of configurations."""
+    seconds = 0.2 if settings.quick else SETUPS[name].seconds / settings.scale
+    return HowToSweep(samples, "1/1", f"{seconds}s", "0")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.common.chosen import measure_chosen
 from benchmarks.common.claims import (
     Claim,
     Measured,
@@ -32,17 +33,10 @@ from benchmarks.jia_chen.tables import DEVICES
 from rocktune.engine import Engine
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.space import Configuration
-from rocktune.study import Observer, SweepSpec, kept_trials, make_request, resolve_sweep, space_of
-from rocktune.study.executors import executor_of
-from rocktune.study.measuring.interrupt import Interrupt
-from rocktune.study.measuring.loop import Loop
-from rocktune.study.measuring.score import equal_score
-from rocktune.study.proving.verification import Stage
-from rocktune.study.seeds import PROVE, seed_of
-from rocktune.study.specs.problem import experiment_of
+from rocktune.study import SweepSpec, kept_trials, make_request, resolve_sweep
+from rocktune.study.seeds import PROVE
 from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import read_table
-from rocktune.trial import Batch, Trial
 
 SOURCE = "the table's best, measured again"
 MAX_ERROR = 0.02
@@ -96,30 +90,14 @@ def _measured(
     engine: Engine, ledger: Ledger, spec: SweepSpec, chosen: list[Configuration], repeats: int
 ) -> Again:
     """Measures what the ledger does not hold, with seeds that the table did not have."""
-    experiment = experiment_of(spec, space_of(spec), spec.scale)
-    study = ledger.create_study(spec.name, spec.model_dump(mode="json"), engine.version)
+    rng = np.random.default_rng(spec.seed)
+    runs = [
+        [(chosen[place], replicate) for place in rng.permutation(len(chosen))]
+        for replicate in range(PROVE, PROVE + repeats)
+    ]
+    batches = [order[start : start + _BATCH] for order in runs for start in range(0, len(order), _BATCH)]
+    study = measure_chosen(engine, ledger, spec, batches, "again")
     last_s = spec.warm_up_s + spec.measured_s
-    ages_s = [spec.warm_up_s, last_s] if spec.warm_up_s else [last_s]
-
-    def runs() -> Stage[None]:
-        rng = np.random.default_rng(spec.seed)
-        for replicate in range(PROVE, PROVE + repeats):
-            order = [chosen[place] for place in rng.permutation(len(chosen))]
-            for start in range(0, len(order), _BATCH):
-                due = order[start : start + _BATCH]
-                yield Batch(tuple(Trial(each, age_s, replicate) for each in due for age_s in ages_s))
-
-    loop = Loop(
-        executor_of(engine),
-        lambda each, replicate: (experiment.loaded_by(each), each, seed_of(spec.seed, replicate)),
-        equal_score,
-        ledger,
-        study,
-        Observer(),
-        Interrupt(Observer()),
-    )
-    with ledger.lock(study):
-        loop.run("again", runs(), continues_runs=False)
     found: dict[Configuration, list[list[float]]] = {each: [] for each in chosen}
     for record in kept_trials(ledger, study):
         if record.trial.until_s == last_s and record.window is not None:

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from benchmarks.alabed.held_out import TUNERS, _contrasts, _paper, _searched, _shares
 from benchmarks.alabed.made_up import made_up_runs
 from benchmarks.alabed.modelled import Modelled, Searches, search
 from benchmarks.alabed.positive_icm import PositiveMultiTask
+from benchmarks.alabed.promising import promised_most
 from benchmarks.alabed.setups import SETUPS, Sampled, sampled
 from benchmarks.alabed.space import knobs_for_most
 from benchmarks.common.claims import Settings
@@ -181,3 +183,14 @@ def test_all_tuners_are_known_with_their_settings() -> None:
     for name, settings in TUNERS.values():
         tuner_named(name, settings)
     assert issubclass(PositiveMultiTask, MultiTask)
+
+
+def test_a_model_promises_most_where_its_maximum_lies() -> None:
+    modelled = Modelled(made_up_runs(empty()).merged(0))
+    known = [modelled.truth(row.configuration) for row in modelled.table.rows]
+    found = promised_most(modelled, 3, np.random.default_rng(5))
+    assert found
+    assert len(set(found)) == len(found)
+    for each in found:
+        SPACE.validate(each)
+        assert modelled.truth(each) > max(known)

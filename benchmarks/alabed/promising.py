@@ -13,7 +13,8 @@ from benchmarks.alabed.modelled import THROUGHPUT, Modelled
 from benchmarks.alabed.setups import SETUPS, SPACE, Sampled, how_to_sweep
 from benchmarks.common.chosen import measure_chosen
 from benchmarks.common.claims import Measured, Settings, exactly, ratio_interval
-from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.measuring import processors_awake
+from rocktune.api.engines import opened_engine
 from rocktune.ledger import open_ledger
 from rocktune.space import Configuration
 from rocktune.study import make_request, resolve_sweep
@@ -108,6 +109,11 @@ def _measured(study: str, name: str, chosen: list[Configuration], ledger: str, s
     spec = resolve_sweep(
         make_request({**given, **scale}), f"held-out-{study}", how_to_sweep(name, len(chosen), settings)
     )
-    with processors_awake(), embedded_engine() as engine, open_ledger(f"sqlite:///{ledger}") as records:
+    # In the sweeps' data directory, because equal configurations gave a quarter less on a RAM disk.
+    with (
+        processors_awake(),
+        opened_engine(spec.engine) as engine,
+        open_ledger(f"sqlite:///{ledger}") as records,
+    ):
         measured = measure_chosen(engine, records, spec, [[(each, SEARCH)] for each in chosen], "sweep")
         return table_of(records, measured)

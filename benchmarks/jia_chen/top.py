@@ -24,12 +24,13 @@ from benchmarks.common.claims import (
     mean_interval,
     reported,
 )
-from benchmarks.common.measuring import embedded_engine, processors_awake
+from benchmarks.common.measuring import processors_awake
 from benchmarks.common.tables import write_csv
 from benchmarks.jia_chen.emulation import algorithm
 from benchmarks.jia_chen.noise import FIELDS, NoiseModel
 from benchmarks.jia_chen.shared import DEFAULT_TABLE, NEAR, THROUGHPUT, Recorded, one_run_each
 from benchmarks.jia_chen.tables import DEVICES
+from rocktune.api.engines import opened_engine
 from rocktune.engine import Engine
 from rocktune.ledger import Ledger, open_ledger
 from rocktune.space import Configuration
@@ -59,9 +60,11 @@ def top(settings: Settings) -> list[Claim]:
     )
     truth = model.truth()
     chosen = sorted(truth.rows, key=lambda each: -truth.rows[each][THROUGHPUT])[:best]
-    with tempfile.TemporaryDirectory() as scratch, processors_awake(), embedded_engine() as engine:
+    spec = _spec(settings)
+    # In the data directory of the sweeps, because the file system decides how compactions share the device.
+    with tempfile.TemporaryDirectory() as scratch, processors_awake(), opened_engine(spec.engine) as engine:
         with open_ledger(str(settings.extra["ledger"]) or f"sqlite:///{scratch}/ledger.sqlite") as ledger:
-            found = _measured(engine, ledger, _spec(settings), chosen, repeats)
+            found = _measured(engine, ledger, spec, chosen, repeats)
         version = engine.version
     if settings.out is not None:
         write_csv(

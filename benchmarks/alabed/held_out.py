@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.alabed.made_up import made_up_runs
-from benchmarks.alabed.modelled import STEPS, THROUGHPUT, Modelled, Searches, search
+from benchmarks.alabed.modelled import STEPS, THROUGHPUT, Modelled, Searched, Searches, search
 from benchmarks.alabed.promising import KEPT, refined
 from benchmarks.alabed.setups import SETUPS, Sampled, sampled
 from benchmarks.alabed.space import judged
+from benchmarks.alabed.winners import claims_on_the_store, measured_winners
 from benchmarks.common.claims import (
     Claim,
     Measured,
@@ -82,44 +83,48 @@ def held_out(settings: Settings) -> list[Claim]:
         out = settings.out or Path(scratch)
         claims, panels = list[Claim](), list[Panel]()
         for name in names:
-            ledger = str(out / f"{name}-ledger.sqlite")
-            runs = sampled(name, out, ledger, settings)
-            # Five runs of a fifth of a second rank nothing, so a smoke run goes on with formulas.
-            runs = made_up_runs(runs) if settings.quick else runs
-            runs, kept = refined(name, runs, CLUSTER_RUNS, out, ledger, settings)
-            searches = Searches(out / f"{name}-searches.csv")
-            own, panel = _of_setup(name, runs, kept, searches, settings)
+            own, panel = _of_setup(name, out, settings)
             claims += own
             panels.append(panel)
         write_figure(settings, "Held-out set-ups", panels)
     return claims
 
 
-def _of_setup(
-    name: str, runs: Sampled, kept: Sequence[Measured], searches: Searches, settings: Settings
-) -> tuple[list[Claim], Panel]:
+def _of_setup(name: str, out: Path, settings: Settings) -> tuple[list[Claim], Panel]:
+    ledger = str(out / f"{name}-ledger.sqlite")
+    runs = sampled(name, out, ledger, settings)
+    # Five runs of a fifth of a second rank nothing, so a smoke run goes on with formulas.
+    runs = made_up_runs(runs) if settings.quick else runs
+    runs, kept = refined(name, runs, CLUSTER_RUNS, out, ledger, settings)
     modelled = Modelled(runs.merged(CLUSTER_RUNS))
-    found, left_out = _searched(name, runs, modelled, searches, settings)
-    default = modelled.truth(modelled.space.default())
-    measured = [*judged(runs.drawn, settings.seed), _error(modelled), *_kept(kept), _left_out(left_out)]
-    claims = [*measured, *_shares(found, default), *_contrasts(found), *_paper(found, default)]
+    done, left_out = _searched(name, runs, modelled, Searches(out / f"{name}-searches.csv"), settings)
+    found = {tuner: {seed: each.after for seed, each in by.items()} for tuner, by in done.items()}
+    winners = {tuner: {seed: each.winner for seed, each in by.items()} for tuner, by in done.items()}
+    default = modelled.space.default()
+    expected = modelled.truth(default)
+    gave = measured_winners(name, winners, out, ledger, settings)
+    claims = [*judged(runs.drawn, settings.seed), _error(modelled), *_kept(kept), _left_out(left_out)]
+    claims += [*_shares(found, expected), *_contrasts(found), *_paper(found, expected)]
+    claims += claims_on_the_store(winners, gave, default, CONTRASTS)
+    return _named(name, claims, runs), _panel(name, found)
+
+
+def _named(name: str, claims: list[Claim], runs: Sampled) -> list[Claim]:
+    """Returns claims with the name and the conditions of the set-up."""
     conditions = runs.drawn.conditions
-    for claim in claims:
-        claim.name, claim.engine, claim.device = (
-            f"{name}_{claim.name}",
-            conditions.engine,
-            conditions.device.name,
-        )
-    return claims, _panel(name, found)
+    device = conditions.device.name
+    return [
+        replace(each, name=f"{name}_{each.name}", engine=conditions.engine, device=device) for each in claims
+    ]
 
 
 def _searched(
     setup: str, runs: Sampled, modelled: Modelled, searches: Searches, settings: Settings
-) -> tuple[dict[str, dict[int, dict[int, float]]], list[str]]:
-    """Returns the searches of each tuner, and a line for each tuner that cannot run here."""
+) -> tuple[dict[str, dict[int, Searched]], list[str]]:
+    """Returns the searches of each tuner by seed, and a line for each tuner that cannot run here."""
     names = ["random", "tpe"] if settings.quick else str(settings.extra["tuners"]).split(",")
     seeds, steps = (2, 5) if settings.quick else (settings.extra["seeds"], settings.extra["steps"])
-    found, left_out = dict[str, dict[int, dict[int, float]]](), list[str]()
+    found, left_out = dict[str, dict[int, Searched]](), list[str]()
     for name in names:
         if name not in TUNERS:
             raise UserError(f"tuners: unknown tuner '{name}'; use {', '.join(TUNERS)}")
@@ -132,7 +137,9 @@ def _searched(
             try:
                 if known is None:
                     known = searches.add(key, search(modelled, tuner, given, steps, seed))
-                    settings.say(f"{setup}, {name}, seed {seed}: {known[max(known)]:.6g} operations/s")
+                    settings.say(
+                        f"{setup}, {name}, seed {seed}: {known.after[max(known.after)]:.6g} operations/s"
+                    )
             except UserError as missing:
                 left_out.append(f"{name}: {missing}")
                 settings.say(left_out[-1])
@@ -271,5 +278,6 @@ if __name__ == "__main__":
             "rounds": 10,
             "steps": 100,
             "seeds": 20,
+            "fresh": 3,
         },
     )

@@ -1,8 +1,9 @@
 """Searches on a model of a table, judged without the model's noise."""
 
 import hashlib
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,21 @@ class Modelled:
             return 0.0
 
 
-def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: int, seed: int) -> list[float]:
-    """Searches, and returns after each trial the true throughput of the configuration that looks best.
+@dataclass(frozen=True)
+class Searched:
+    """The result of a search.
+
+    Attributes:
+        after: true throughput of the configuration that looks best, by number of trials.
+        winner: the configuration that looks best at the end.
+    """
+
+    after: Mapping[int, float]
+    winner: Configuration
+
+
+def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: int, seed: int) -> Searched:
+    """Searches, and returns the true throughput of what looks best after each trial, and the winner.
 
     It looks best by its measured throughput, which is noisy. So luck in a run does not count. Until a run
     succeeds it is the space's default.
@@ -95,7 +109,7 @@ def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: i
     problem = of.problem(steps)
     chosen = tuner_named(tuner, tuner_settings)
     chosen.min_budget_s(problem)
-    highest, best, found = -math.inf, of.truth(problem.baseline), list[float]()
+    highest, winner, found = -math.inf, problem.baseline, list[float]()
 
     def measure(batch: Batch) -> list[Result]:
         return [of.measured(trial, seed) for trial in batch.trials]
@@ -103,12 +117,13 @@ def search(of: Modelled, tuner: str, tuner_settings: Mapping[str, Any], steps: i
     for result, _ in measured_search(problem, chosen, np.random.default_rng(seed), measure):
         throughput = result.metric(THROUGHPUT)
         if throughput > highest:
-            highest, best = throughput, of.truth(result.trial.configuration)
-        found.append(best)
+            highest, winner = throughput, result.trial.configuration
+        found.append(of.truth(winner))
         if len(found) == steps:
             break
     # A search that ends early keeps what it has found.
-    return [*found, *[best] * steps][:steps]
+    found += [of.truth(winner)] * (steps - len(found))
+    return Searched(dict(enumerate(found, 1)), winner)
 
 
 @dataclass(frozen=True)
@@ -121,20 +136,20 @@ class Searches:
 
     path: Path
 
-    def known(self, key: Mapping[str, Any]) -> dict[int, float] | None:
-        """Returns the throughput after each of `STEPS` that the search had; None if it is not done."""
+    def known(self, key: Mapping[str, Any]) -> Searched | None:
+        """Returns the search with its throughput after each of `STEPS` it had; None if it is not done."""
         for row in read_rows(self.path, typed()):
             if all(row[name] == str(key[name]) for name in _KEY):
-                return {each: float(row[_column(each)]) for each in STEPS if row[_column(each)]}
+                after = {each: float(row[_column(each)]) for each in STEPS if row[_column(each)]}
+                return Searched(after, Configuration(json.loads(row["winner"])))
         return None
 
-    def add(self, key: Mapping[str, Any], found: Sequence[float]) -> dict[int, float]:
-        """Adds a search and returns its throughput after each of `STEPS` that it had."""
-        after = {each: found[each - 1] for each in STEPS if each <= len(found)}
+    def add(self, key: Mapping[str, Any], found: Searched) -> Searched:
+        """Adds a search and returns it as `known` does."""
         row = {name: str(key[name]) for name in _KEY}
-        row |= {_column(each): f"{after[each]:.6g}" if each in after else "" for each in STEPS}
-        append_rows(self.path, [row])
-        return self.known(key) or after
+        row |= {_column(each): f"{found.after[each]:.6g}" if each in found.after else "" for each in STEPS}
+        append_rows(self.path, [row | {"winner": found.winner.key}])
+        return self.known(key) or found
 
 
 def _column(steps: int) -> str:

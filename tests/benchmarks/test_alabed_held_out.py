@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from benchmarks.alabed.held_out import TUNERS, _contrasts, _paper, _searched, _shares
 from benchmarks.alabed.made_up import made_up_runs
-from benchmarks.alabed.modelled import Modelled, Searches, search
+from benchmarks.alabed.modelled import THROUGHPUT, Modelled, Searched, Searches, search
 from benchmarks.alabed.positive_icm import PositiveMultiTask
 from benchmarks.alabed.promising import promised_most
 from benchmarks.alabed.setups import SETUPS, Sampled, sampled
 from benchmarks.alabed.space import knobs_for_most
+from benchmarks.alabed.winners import claims_on_the_store, measured_winners
 from benchmarks.common.claims import Settings
+from benchmarks.common.tables import write_csv
 
 from rocktune.device import load_device
 from rocktune.errors import UserError
@@ -86,10 +88,12 @@ def test_knobs_are_counted_until_they_explain_most(shares: list[float], knobs: i
 
 def test_a_search_is_judged_without_noise() -> None:
     honest = search(Exact(), "random", {}, 20, 1)
-    assert len(honest) == 20
-    assert honest == sorted(honest)
-    lied_to = search(Exact(), "random", {}, 20, LYING)
+    true = list(honest.after.values())
+    assert list(honest.after) == list(range(1, 21))
+    assert true == sorted(true)
+    assert Exact().truth(honest.winner) == true[-1]
     # What looks best is the worst, and only its truth counts.
+    lied_to = list(search(Exact(), "random", {}, 20, LYING).after.values())
     assert lied_to == sorted(lied_to, reverse=True)
 
 
@@ -97,12 +101,15 @@ def test_searches_that_are_done_are_read_back(tmp_path: Path) -> None:
     key = {"setup": "s", "tuner": "t", "seed": 1, "steps": 12, "table": "d"}
     searches = Searches(tmp_path / "searches.csv")
     assert searches.known(key) is None
-    added = searches.add(key, [float(step) for step in range(1, 13)])
-    assert added == {1: 1, 2: 2, 5: 5, 10: 10}
-    searches.add(key | {"seed": 2}, [math.pi] * 12)
+    winner = SPACE.default()
+    added = searches.add(key, Searched({step: float(step) for step in range(1, 13)}, winner))
+    assert added == Searched({1: 1, 2: 2, 5: 5, 10: 10}, winner)
+    searches.add(key | {"seed": 2}, Searched(dict.fromkeys(range(1, 13), math.pi), winner))
     again = Searches(tmp_path / "searches.csv")
     assert again.known(key) == added
-    assert again.known(key | {"seed": 2}) == pytest.approx(dict.fromkeys(added, math.pi), rel=1e-5)
+    other = again.known(key | {"seed": 2})
+    assert other is not None
+    assert other.after == pytest.approx(dict.fromkeys(added.after, math.pi), rel=1e-5)
     for change in ({"seed": 3}, {"table": "e"}, {"steps": 20}, {"setup": "r"}, {"tuner": "u"}):
         assert again.known(key | change) is None
 
@@ -194,3 +201,27 @@ def test_a_model_promises_most_where_its_maximum_lies() -> None:
     for each in found:
         SPACE.validate(each)
         assert modelled.truth(each) > max(known)
+
+
+def test_winners_that_were_measured_are_read_and_compared_by_seed(tmp_path: Path) -> None:
+    default = SPACE.default()
+    knob = "level0_file_num_compaction_trigger"
+    fast, slow = (default.replaced({knob: value}) for value in (7, 8))
+    runs = [(default, 0, 100.0), (fast, 0, 100.0), (fast, 1, 400.0), (slow, 0, 125.0), (slow, 1, 125.0)]
+    write_csv(
+        tmp_path / "ycsb-a-winners.csv",
+        [{"winner": each.key, "run": run, THROUGHPUT: throughput} for each, run, throughput in runs],
+    )
+    winners = {"single": {1: fast, 2: slow}, "random": {1: slow, 2: slow}}
+    settings = replace(SETTINGS, extra=SETTINGS.extra | {"fresh": 2})
+    gave = measured_winners("ycsb-a", winners, tmp_path, "", settings)
+    assert gave == pytest.approx({default: 100, fast: 200, slow: 125})
+    claims = claims_on_the_store(winners, gave, default, [("single", "random", "s"), ("single", "tpe", "s")])
+    assert {claim.name: claim.measured.value for claim in claims} == pytest.approx(
+        {
+            "single_over_default_on_the_store": math.sqrt(2 * 1.25),
+            "random_over_default_on_the_store": 1.25,
+            "single_over_random_on_the_store": math.sqrt(200 / 125),
+        }
+    )
+    assert measured_winners("ycsb-a", winners, tmp_path, "", replace(settings, quick=True)) == {}

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.alabed.setups import NEAR, SETUPS
-from benchmarks.common.claims import Claim, Settings, main, ratio_interval, reported
+from benchmarks.common.claims import Claim, Settings, decided, main, ratio_interval, reported
 from benchmarks.common.measuring import WRITE_HEAVY, experiment_of, measure, processors_awake
 from benchmarks.common.tables import write_csv
 from rocktune.engine import EmbeddedEngine
 from rocktune.trial import Configuration, Experiment
 
 SOURCE = "equal runs on two file systems"
+MATTERS = 0.05
 _DRAWN = 3
 _SEARCHED = "ycsb-updates"
 
@@ -52,18 +53,18 @@ def file_systems(settings: Settings) -> list[Claim]:
         version = engines[0].version
     if settings.out is not None:
         write_csv(settings.out / "runs.csv", rows)
-    unit = "ratio of throughput, second directory over first, paired by seed"
     return [
-        reported(
-            f"{name}_second_over_first",
-            SOURCE,
-            unit,
-            ratio_interval(each),
-            engine=version,
-            device=chosen[name][0].device.name,
-        )
-        for name, each in ratios.items()
+        _claim(name, ratios[name], version, experiment.device.name)
+        for name, (experiment, _) in chosen.items()
     ]
+
+
+def _claim(name: str, ratios: list[float], version: str, device: str) -> Claim:
+    unit = "ratio of throughput, second directory over first, paired by seed"
+    claim = reported(
+        f"{name}_second_over_first", SOURCE, unit, ratio_interval(ratios), engine=version, device=device
+    )
+    return decided(claim, low=1 - MATTERS, high=1 + MATTERS)
 
 
 def _engine(directory: str, opened: ExitStack) -> EmbeddedEngine:

@@ -53,6 +53,17 @@ PAPERS = (
                 ("synthetic/bo_regret_*",),
             ),
             Finding("Ours: a suggestion takes at most a tenth of a trial (s)", ("suggestion_time/*",)),
+            Finding(
+                "Ours, held out: three knobs decide, tasks have values, the store keeps a model's promises;"
+                " then tuners after 30 steps and fresh runs of their winners",
+                (
+                    "held_out/*_knobs_that_*",
+                    "held_out/*_coverage_*",
+                    "held_out/*_kept_*",
+                    "held_out/*_after_30",
+                    "held_out/*_on_the_store",
+                ),
+            ),
         ),
     ),
     Paper(

@@ -10,19 +10,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.alabed.modelled import THROUGHPUT, Modelled
-from benchmarks.alabed.setups import SETUPS, SPACE, Sampled, how_to_sweep
+from benchmarks.alabed.setups import Sampled, spec_of
 from benchmarks.common.chosen import measure_chosen
 from benchmarks.common.claims import Measured, Settings, exactly, ratio_interval
 from benchmarks.common.measuring import processors_awake
 from rocktune.api.engines import opened_engine
 from rocktune.ledger import open_ledger
 from rocktune.space import Configuration
-from rocktune.study import make_request, resolve_sweep
 from rocktune.study.recording import table_of
 from rocktune.study.seeds import SEARCH
 from rocktune.table import Table, read_table, write_table
 from rocktune.trial import Status
-from rocktune.units import format_scale
 
 _PER_ROUND = 12
 _PARENTS, _GENERATIONS, _CHILDREN = 40, 10, 40
@@ -103,12 +101,7 @@ def _evolved(of: Modelled, known: list[Configuration], rng: np.random.Generator)
 
 def _measured(study: str, name: str, chosen: list[Configuration], ledger: str, settings: Settings) -> Table:
     """Measures configurations under the conditions of the random runs."""
-    setup = SETUPS[name]
-    given = {"workload": setup.workload, "device": setup.device, "space": SPACE}
-    scale = {"scale": format_scale(settings.scale), "seed": settings.seed}
-    spec = resolve_sweep(
-        make_request({**given, **scale}), f"held-out-{study}", how_to_sweep(name, len(chosen), settings)
-    )
+    spec = spec_of(name, f"held-out-{study}", len(chosen), settings)
     # In the sweeps' data directory, because equal configurations gave a quarter less on a RAM disk.
     with (
         processors_awake(),

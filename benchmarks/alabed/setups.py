@@ -7,6 +7,7 @@ from benchmarks.common.claims import Settings
 from benchmarks.common.measuring import processors_awake
 from rocktune import api
 from rocktune.errors import UserError
+from rocktune.study import SweepSpec, make_request, resolve_sweep
 from rocktune.study.specs.sweeping import HowToSweep
 from rocktune.table import Table, read_table
 from rocktune.units import format_scale
@@ -108,3 +109,18 @@ def how_to_sweep(name: str, samples: int, settings: Settings) -> HowToSweep:
     """Returns the length of runs on a set-up, for a number of configurations."""
     seconds = 0.2 if settings.quick else SETUPS[name].seconds / settings.scale
     return HowToSweep(samples, "1/1", f"{seconds}s", "0")
+
+
+def spec_of(name: str, study: str, samples: int, settings: Settings) -> SweepSpec:
+    """Returns the specification of further runs under the conditions of a set-up's random runs.
+
+    Args:
+        name: one of `SETUPS`.
+        study: name of the study in the ledger.
+        samples: number of configurations.
+        settings: with the scale and the seed.
+    """
+    setup = SETUPS[name]
+    given = {"workload": setup.workload, "device": setup.device, "space": SPACE}
+    scale = {"scale": format_scale(settings.scale), "seed": settings.seed}
+    return resolve_sweep(make_request({**given, **scale}), study, how_to_sweep(name, samples, settings))

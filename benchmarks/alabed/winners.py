@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.alabed.modelled import THROUGHPUT
-from benchmarks.alabed.setups import SETUPS, SPACE, how_to_sweep
+from benchmarks.alabed.setups import spec_of
 from benchmarks.common.chosen import measure_chosen
 from benchmarks.common.claims import Claim, Settings, decided, ratio_interval, reported
 from benchmarks.common.measuring import processors_awake
@@ -17,10 +17,9 @@ from benchmarks.common.tables import read_rows, typed, write_csv
 from rocktune.api.engines import opened_engine
 from rocktune.ledger import open_ledger
 from rocktune.space import Configuration
-from rocktune.study import kept_trials, make_request, resolve_sweep, space_of
+from rocktune.study import kept_trials, space_of
 from rocktune.study.seeds import PROVE
 from rocktune.trial import Status
-from rocktune.units import format_scale
 
 Winners = Mapping[str, Mapping[int, Configuration]]
 """By tuner and seed of the search."""
@@ -63,20 +62,9 @@ def _read(path: Path) -> dict[Configuration, float]:
 def _measured(
     name: str, chosen: list[Configuration], fresh: int, ledger: str, settings: Settings
 ) -> list[dict[str, str | int | float]]:
-    setup = SETUPS[name]
-    request = make_request(
-        {
-            "workload": setup.workload,
-            "device": setup.device,
-            "space": SPACE,
-            "scale": format_scale(settings.scale),
-            "seed": settings.seed,
-        }
-    )
     # Other winners are another study.
     digest = hashlib.sha256(repr(sorted(each.key for each in chosen)).encode()).hexdigest()[:8]
-    how = how_to_sweep(name, len(chosen), settings)
-    spec = resolve_sweep(request, f"held-out-{name}-winners-{digest}", how)
+    spec = spec_of(name, f"held-out-{name}-winners-{digest}", len(chosen), settings)
     rng = np.random.default_rng(settings.seed)
     runs = [*chosen, space_of(spec).default()]
     batches = [

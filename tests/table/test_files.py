@@ -196,6 +196,18 @@ def test_tables_of_equal_conditions_become_one() -> None:
         merged_tables({"a": first, "b": other})
 
 
+def test_tables_of_one_file_system_become_one() -> None:
+    def on(file_system: str) -> Table:
+        table = table_of(ROWS)
+        return replace(table, conditions=table.conditions.model_copy(update={"file_system": file_system}))
+
+    assert merged_tables({"a": on(""), "b": on("ext4"), "c": on("ext4")}).conditions.file_system == "ext4"
+    assert merged_tables({"a": on(""), "b": on("")}).conditions.file_system == ""
+    message = "'b' was measured on the file system ext4 and 'c' on tmpfs"
+    with pytest.raises(UserError, match=message):
+        merged_tables({"a": on(""), "b": on("ext4"), "c": on("tmpfs"), "d": on("ext4")})
+
+
 def test_tables_with_other_active_knobs_become_one(tmp_path: Path) -> None:
     """A table of few runs lacks the conditional knobs that are inactive in all of them."""
 

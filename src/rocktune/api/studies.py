@@ -11,7 +11,14 @@ from rocktune.errors import UserError
 from rocktune.export import export_study
 from rocktune.ledger import Ledger, StudyRecord, open_ledger
 from rocktune.outcome import Outcome
-from rocktune.study import ComparisonSpec, UpgradeSpec, kept_trials, recorded_outcome, recorded_spec
+from rocktune.study import (
+    ComparisonSpec,
+    UpgradeSpec,
+    file_systems_of,
+    kept_trials,
+    recorded_outcome,
+    recorded_spec,
+)
 from rocktune.units import format_scale
 
 
@@ -38,6 +45,7 @@ def show(name: str, *, ledger: str | None = None) -> dict[str, Any]:
         return _summary(opened, record) | {
             "host": record.host,
             "engine": record.engine_version,
+            "file_system": file_systems_of(opened, record),
             "is_running": _is_running(opened, record),
             "trials": dict(sorted(statuses.items())),
             "spec": dict(record.spec),

@@ -88,6 +88,9 @@ class Engine(Protocol):
     """True if a run can pause and continue later. Otherwise a run advances only once, from age 0."""
     version: str
     """The system under test for the record, such as "RocksDB 7.8.3, assertions on"."""
+    file_system: str
+    """Type of the file system that holds the runs' stores, such as "ext4"; "" if unknown or if there are no
+    stores."""
 
     @property
     def opening_s(self) -> float:

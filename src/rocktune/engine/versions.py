@@ -22,6 +22,7 @@ class VersionsEngine:
     Attributes:
         can_park: see `Engine`.
         version: the versions of all engines, with "and" between them.
+        file_system: see `Engine`; that of the first engine.
     """
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
@@ -33,6 +34,7 @@ class VersionsEngine:
         self._engines = dict(engines)
         self.can_park = all(engine.can_park for engine in self._engines.values())
         self.version = " and ".join(engine.version for engine in self._engines.values())
+        self.file_system = next(iter(self._engines.values())).file_system
 
     @property
     def opening_s(self) -> float:

@@ -171,6 +171,8 @@ class Conditions(Recorded):
         tuner: name of the tuner, or its file.
         ledger: URL of the ledger without the password.
         engine: name and version of the system that was measured.
+        file_system: type of the file system that held the stores, several with commas; "" if unknown, for an
+            engine without stores, and in older documents.
         assertions: whether RocksDB was built with assertions, which make it slower than a release build.
         search_scale: "1/S", or "1" for full size.
         memory_bytes: the memory budget at full size; null without one.
@@ -192,6 +194,7 @@ class Conditions(Recorded):
     tuner: str
     ledger: str
     engine: str
+    file_system: str = ""
     assertions: bool
     search_scale: str
     memory_bytes: int | None = None

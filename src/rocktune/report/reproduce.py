@@ -172,6 +172,7 @@ def facts(study: StudyRecord, outcome: Outcome) -> list[tuple[str, str]]:
         ("Started", study.created_at.strftime("%Y-%m-%d %H:%M UTC")),
         ("Host", study.host),
         ("Engine", outcome.engine),
+        ("File system", outcome.file_system),
         ("Workload", named(spec.get("workload", outcome.workload))),
         ("Device", named(spec.get("device", outcome.device))),
         ("Space", named(spec.get("space", outcome.space))),

@@ -6,6 +6,7 @@ from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.interrupt import StudyInterrupted
 from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.observer import Observer
+from rocktune.study.measuring.surroundings import file_systems_of
 from rocktune.study.proving.outcome import recorded_outcome, spent_s
 from rocktune.study.recording import table_of
 from rocktune.study.scale_check import run_scale_check, runs_at_most, scale_check_of, scale_check_s
@@ -49,6 +50,7 @@ __all__ = [
     "earlier_of",
     "engine_names",
     "estimate",
+    "file_systems_of",
     "find_scale_check",
     "has_larger_model",
     "kept_trials",

@@ -72,10 +72,6 @@ class Phases:
             self._interrupt,
             first_batch=BATCHES_PER_SCALE * verified_scale if verified_scale else 0,
         )
-        if study.engine_version and study.engine_version != executor.version:
-            self._observer.note(
-                f"This study began with {study.engine_version} and continues with {executor.version}."
-            )
 
     def run(self) -> Outcome:
         """Runs all phases, records the outcome and returns it."""
@@ -159,7 +155,7 @@ class Phases:
             proof, changes = outcome.unproven(self._spec, baseline, objective, self._openings.options), ()
         return Outcome(
             version=VERSION,
-            **outcome.conditions(self._spec, self._executor, self._ledger).explicit_fields(),
+            **outcome.conditions(self._spec, self._executor, self._ledger, self._study).explicit_fields(),
             **proof.explicit_fields(),
             options_that_matter=changes,
             verifications={} if proof.verified_at_scale is None else {proof.verified_at_scale: proof},

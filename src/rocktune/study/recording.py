@@ -8,6 +8,7 @@ from rocktune.ledger.records import TrialRecord
 from rocktune.study.comparison import ComparisonSpec
 from rocktune.study.kinds import recorded_spec
 from rocktune.study.measuring.kept import kept_trials
+from rocktune.study.measuring.surroundings import file_systems_of
 from rocktune.study.specs.spec import ExperimentSpec, ScaleCheckSpec, StudySpec, SweepSpec, UpgradeSpec
 from rocktune.table import Conditions, Table, TableRow, knob_types
 from rocktune.trial import Configuration
@@ -55,7 +56,7 @@ def table_of(ledger: Ledger, study: StudyRecord) -> Table:
     whole = [record for record in records if record.trial.until_s == last_s]
     warm_up_s = spec.warm_up_s if isinstance(spec, SweepSpec) else 0.0
     return Table(
-        _conditions(spec, study, whole, warm_up_s, last_s - warm_up_s),
+        _conditions(spec, study, whole, warm_up_s, last_s - warm_up_s, file_systems_of(ledger, study)),
         tuple(_row(record, bool(warm_up_s)) for record in whole),
     )
 
@@ -73,6 +74,7 @@ def _conditions(
     records: Sequence[TrialRecord],
     warm_up_s: float,
     measured_s: float,
+    file_systems: str,
 ) -> Conditions:
     """Returns the conditions of the table."""
     return Conditions(
@@ -87,6 +89,7 @@ def _conditions(
         warm_up_s=warm_up_s,
         measured_s=measured_s,
         engine=study.engine_version,
+        file_system=file_systems,
         host=study.host,
         date=max(record.recorded_at for record in records).date().isoformat(),
     )

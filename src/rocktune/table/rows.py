@@ -29,6 +29,7 @@ class Conditions(Spec):
         warm_up_s: seconds of load before the measured window, at this scale.
         measured_s: length of the measured window in seconds, at this scale.
         engine: name and version of the system that was measured.
+        file_system: type of the file system that held the stores, several with commas; "" if unknown.
         host: the machine.
         date: end of the measurements, ISO 8601.
     """
@@ -45,6 +46,7 @@ class Conditions(Spec):
     warm_up_s: Amount = 0.0
     measured_s: Annotated[float, Field(gt=0)]
     engine: str = ""
+    file_system: str = ""
     host: str = ""
     date: str = ""
 
@@ -104,7 +106,7 @@ def merged_tables(tables: Mapping[str, Table]) -> Table:
     (first_name, first), *others = tables.items()
     for name, table in others:
         # Hosts may differ, because the emulated device is the same on all.
-        for condition in sorted(Conditions.model_fields.keys() - {"date", "host", "knobs"}):
+        for condition in sorted(Conditions.model_fields.keys() - {"date", "file_system", "host", "knobs"}):
             if getattr(table.conditions, condition) != getattr(first.conditions, condition):
                 raise UserError(
                     f"'{name}' and '{first_name}' were measured under different conditions: their "
@@ -114,11 +116,31 @@ def merged_tables(tables: Mapping[str, Table]) -> Table:
         "knobs": _merged_knobs(tables),
         "date": max(table.conditions.date for table in tables.values()),
         "host": ", ".join(dict.fromkeys(table.conditions.host for table in tables.values())),
+        "file_system": _merged_file_system(tables),
     }
     return Table(
         first.conditions.model_copy(update=conditions),
         tuple(row for table in tables.values() for row in table.rows),
     )
+
+
+def _merged_file_system(tables: Mapping[str, Table]) -> str:
+    """Returns the file system of all tables; those of older releases do not name theirs.
+
+    Raises:
+        UserError: two tables name different ones.
+    """
+    named: dict[str, str] = {}
+    for name, table in tables.items():
+        if table.conditions.file_system:
+            named.setdefault(table.conditions.file_system, name)
+    if len(named) > 1:
+        (first_system, first), (system, name) = list(named.items())[:2]
+        raise UserError(
+            f"'{first}' was measured on the file system {first_system} and '{name}' on {system}; "
+            "merge only tables with equal conditions"
+        )
+    return next(iter(named), "")
 
 
 def _merged_knobs(tables: Mapping[str, Table]) -> dict[str, str]:

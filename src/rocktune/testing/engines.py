@@ -76,8 +76,9 @@ class EngineConformance:
         return experiment.space.default()
 
     def test_it_says_what_it_measures(self, engine: Engine) -> None:
-        """The version and the ability to park are known."""
+        """The version, the file system and the ability to park are known."""
         assert engine.version
+        assert isinstance(engine.file_system, str)
         assert isinstance(engine.can_park, bool)
 
     def test_windows_follow_each_other(

@@ -81,6 +81,7 @@ class SyntheticEngine:
     """
 
     version = "synthetic 1, assertions off"
+    file_system = ""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class MadeUpLane(Lane):
 
 class MadeUpExecutor(Executor):
     is_parallel = True
-    can_park, version, opening_s, loading_s = True, "made up", 0.0, 0.0
+    can_park, version, file_system, opening_s, loading_s = True, "made up", "", 0.0, 0.0
 
     def __init__(self, lanes: int, behaviour: Behaviour = lambda *_: None) -> None:
         self.every = [MadeUpLane(f"lane-{number}", behaviour) for number in range(lanes)]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rocktune.engine.checker import OptionsChecker
 from rocktune.engine.local.data_directory import DataDirectory
+from rocktune.engine.local.file_systems import file_system_of
 from rocktune.engine.local.run import LocalRun
 
 
@@ -33,6 +34,7 @@ class LocalEngine:
     Attributes:
         checker: checks options with the linked RocksDB.
         data: the directory with the directories of all runs.
+        file_system: see `Engine`.
         opening_s: see `Engine`.
         loading_s: see `Engine`.
     """
@@ -50,6 +52,7 @@ class LocalEngine:
             self.data.require_free(0)
             undone.pop_all()
         self.checker = checker
+        self.file_system = file_system_of(self.data.path)
         self.opening_s = 0.0
         self.loading_s = 0.0
         self._lock = threading.Lock()

@@ -83,6 +83,7 @@ class RecordedEngine:
     """
 
     can_park = False
+    file_system = ""
     opening_s = 0.0
     loading_s = 0.0
 

@@ -66,6 +66,8 @@ class Executor(ABC):
     Attributes:
         can_park: see `rocktune.engine.Engine`; equal for all lanes.
         version: see `rocktune.engine.Engine`; equal for all lanes.
+        file_system: see `rocktune.engine.Engine`; equal for all lanes.
+        host: name of the machine that has all lanes; "" if they are on several.
         is_parallel: True if several lanes may measure at once, now or later. They can disturb each other, so
             the ledger records which lane measured which trial.
         arguments: command line arguments that choose this executor, such as "--executor local:2"; "" for the
@@ -74,6 +76,8 @@ class Executor(ABC):
 
     can_park: bool
     version: str
+    file_system: str
+    host: str = ""
     is_parallel: bool
     arguments: str = ""
 

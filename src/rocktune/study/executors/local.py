@@ -1,6 +1,7 @@
 """The executor whose lanes are in this process, each with an engine of its own."""
 
 import os
+import platform
 from collections.abc import Sequence
 
 from rocktune.engine.base import Engine
@@ -34,6 +35,8 @@ class LocalExecutor(Executor):
         ]
         self.can_park = engines[0].can_park
         self.version = engines[0].version
+        self.file_system = engines[0].file_system
+        self.host = platform.node()
         self.is_parallel = len(engines) > 1
         self.arguments = f"--executor local:{len(engines)}" if self.is_parallel else ""
 

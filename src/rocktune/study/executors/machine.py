@@ -27,11 +27,13 @@ class Hello:
     Attributes:
         refused: the message for the user if the engine could not be opened, one line; else "".
         version: see `rocktune.engine.Engine`.
+        file_system: see `rocktune.engine.Engine`.
         can_park: see `rocktune.engine.Engine`.
     """
 
     refused: str = ""
     version: str = ""
+    file_system: str = ""
     can_park: bool = False
 
 
@@ -73,7 +75,7 @@ class Machine:
         except UserError as refused:
             return Hello(refused=str(refused))
         self._lane = EngineLane(self._engine, "", parked_limit_bytes() // lanes_here)
-        return Hello("", self._engine.version, self._engine.can_park)
+        return Hello("", self._engine.version, self._engine.file_system, self._engine.can_park)
 
     def measure(self, job: Job) -> Reply:
         """Measures a job with `Lane.measure`; returns its window, failure or message for the user as data."""

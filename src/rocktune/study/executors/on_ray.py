@@ -140,7 +140,7 @@ class RayExecutor(Executor):
         self._refusals: dict[str, str] = {}
         self._names: dict[str, int] = {}
         self._next_update_s = 0.0
-        self.version, self.can_park = "", False
+        self.version, self.file_system, self.can_park = "", "", False
         try:
             self._begin()
         except BaseException:
@@ -290,5 +290,11 @@ class RayExecutor(Executor):
         # Figures of different versions of RocksDB do not compare.
         if self._ever and hello.version != self.version:
             return f"has {hello.version}, and others {self.version}; a study needs the same on all"
-        self.version, self.can_park = hello.version, hello.can_park
+        if self._ever and hello.file_system != self.file_system:
+            return (
+                f"has its data on {hello.file_system or 'an unknown file system'}, and others on "
+                f"{self.file_system or 'an unknown one'}; set ROCKTUNE_DATA there to a directory on the same"
+            )
+        self.version, self.file_system = hello.version, hello.file_system
+        self.can_park = hello.can_park
         return None

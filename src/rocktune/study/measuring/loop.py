@@ -11,6 +11,7 @@ from rocktune.study.measuring.evaluation import EngineInputs, Evaluation, Record
 from rocktune.study.measuring.interrupt import Interrupt
 from rocktune.study.measuring.observer import Observer
 from rocktune.study.measuring.repeats import Found, Phase, Repeats
+from rocktune.study.measuring.surroundings import record_surroundings
 from rocktune.trial import Batch, Measurement, Result
 
 TIME = "time"
@@ -28,6 +29,8 @@ class StopRequested(Exception):  # noqa: N818 -- asked for, not an error
 
 class Loop:
     """Runs the phases of a study one after the other, and replays those that the ledger holds.
+
+    It records what the figures depend on besides the specification, and notes what has changed.
 
     A batch is identified by its number, counted through all phases; a trial by its index in the batch. A
     recorded trial is not measured again. Results are always read back from the ledger. So an interrupted
@@ -57,6 +60,8 @@ class Loop:
             interrupt: says after each trial whether the user wants to stop.
             first_batch: number of the first batch; above 0 for a verification at another scale.
         """
+        for changed in record_surroundings(ledger, study, executor):
+            observer.note(changed)
         self._ledger = ledger
         self._study = study
         self._observer = observer

@@ -25,6 +25,7 @@ from rocktune.space import Configuration, OptionMaps, Space
 from rocktune.study.executors import Executor
 from rocktune.study.measuring.kept import disturbed_s, kept_trials
 from rocktune.study.measuring.loop import TIME
+from rocktune.study.measuring.surroundings import file_systems_of
 from rocktune.study.proving import lasting
 from rocktune.study.proving.ablation import Effect
 from rocktune.study.proving.bounds import bounds_of
@@ -60,7 +61,7 @@ def recorded_outcome(ledger: Ledger, study: StudyRecord) -> Outcome | None:
     return None if document is None else Outcome.from_json(document)
 
 
-def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Conditions:
+def conditions(spec: StudySpec, executor: Executor, ledger: Ledger, study: StudyRecord) -> Conditions:
     """Returns the conditions of a study for its outcome."""
     return Conditions(
         study=spec.name,
@@ -74,6 +75,7 @@ def conditions(spec: StudySpec, executor: Executor, ledger: Ledger) -> Condition
         tuner=spec.tuner,
         ledger=ledger.url,
         engine=executor.version,
+        file_system=file_systems_of(ledger, study),
         # Engines that know it state it at the end of their version.
         assertions=executor.version.endswith("assertions on"),
         search_scale=format_scale(spec.scale),

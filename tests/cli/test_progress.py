@@ -57,8 +57,8 @@ def test_a_step_without_trials_stands_alone() -> None:
         assert (fields.description, fields.fields["trial"]) == ("Measuring the disk", "latency of reads")
 
 
-def test_nothing_is_shown_without_a_terminal() -> None:
-    assert watched(terminal=False) == ""
+def test_only_notes_are_shown_without_a_terminal() -> None:
+    assert watched(terminal=False) == "a note for the user\n"
 
 
 def test_unknown_total_has_no_time_left() -> None:

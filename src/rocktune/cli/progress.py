@@ -1,4 +1,4 @@
-"""The progress display of a running study; only on a terminal, on standard error."""
+"""The progress display of a running study, on a terminal, and its notes, both on standard error."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -99,13 +99,12 @@ class ProgressDisplay(Observer):
         """Creates a display.
 
         Args:
-            console: console on standard error; the display shows nothing unless it is a terminal.
+            console: console on standard error; unless it is a terminal, the display shows notes alone.
             estimated_s: estimated wall seconds of the whole study; None if unknown.
             on_begin: called once, when all input has been checked and measuring begins.
         """
         self._on_begin: Callable[[], None] | None = on_begin
         self._console = console
-        self._shown = console.is_terminal
         self._progress = Progress(
             TextColumn("{task.description}"),
             TextColumn("{task.fields[trial]}", style="dim"),
@@ -116,7 +115,7 @@ class ProgressDisplay(Observer):
             # The display disappears at the end, so that only the result stays on the terminal.
             transient=True,
             # Log files of a batch system would fill up with redrawn bars.
-            disable=not self._shown,
+            disable=not console.is_terminal,
             redirect_stdout=sys.stdout.isatty(),
         )
         self._task = self._progress.add_task("Starting", total=estimated_s, trial="", best="")
@@ -183,6 +182,5 @@ class ProgressDisplay(Observer):
             self._progress.update(self._task, best=f"best {ratio:.2f}× baseline")
 
     def note(self, text: str) -> None:
-        """Prints a line above the display, on a terminal only."""
-        if self._shown:
-            self._console.print(text, soft_wrap=True)
+        """Prints a line, on a terminal above the display. Log files need it as well."""
+        self._console.print(text, soft_wrap=True)

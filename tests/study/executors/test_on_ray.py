@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from rocktune.engine import Engine
 from rocktune.errors import UserError
 from rocktune.ledger import Ledger
 from rocktune.study import run_study
@@ -27,6 +28,7 @@ from rocktune.testing.executors import (
     small_study,
     timeless,
 )
+from rocktune.testing.synthetic_engine import SyntheticEngine
 
 pytestmark = [
     pytest.mark.ray,
@@ -169,6 +171,28 @@ def test_a_cluster_that_does_not_suit_is_refused_in_one_line(
     monkeypatch.setattr(on_ray, "RESOURCE", "other")
     with pytest.raises(UserError, match="no machine of the cluster offers 'other'"), executing(plain_engine):
         pass
+
+
+def test_machines_with_data_on_other_file_systems_are_refused_in_one_line(
+    executing: Executing, tmp_path: Path
+) -> None:
+    def first_on_ext4() -> Engine:
+        engine = SyntheticEngine(lambda _: 1.0)
+        try:
+            (tmp_path / "first").touch(exist_ok=False)
+            engine.file_system = "ext4"
+        except FileExistsError:
+            engine.file_system = "tmpfs"
+        return engine
+
+    differs = r"has its data on (tmpfs, and others on ext4|ext4, and others on tmpfs)"
+    with (
+        pytest.raises(UserError, match=differs) as refused,
+        executing(first_on_ext4),
+    ):
+        pass
+    assert "set ROCKTUNE_DATA there" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_addresses_that_lead_nowhere_are_refused_in_one_line() -> None:

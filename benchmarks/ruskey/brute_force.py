@@ -1,7 +1,8 @@
 """Learning without separate levels, and without propagation: the worth of the paper's two ideas.
 
 Runs on a modelled store, because the paper gave each method a day: 100 GB, 50% lookups, equal missions for
-all. `--costs FILE` takes the costs of operations from `benchmarks.ruskey.costs`.
+all. `--costs FILE` takes the costs of operations from `benchmarks.ruskey.costs`. A push moves files, as in
+RusKey's section 7.
 """
 
 from typing import Any
@@ -144,7 +145,7 @@ def _controller(method: str, seed: int) -> Controller:
 
 def _run(costs: StoreCosts, controller: Controller, policy: int, missions: int, seed: int) -> list[float]:
     """Returns the latencies of missions in microseconds."""
-    store = ModelledStore(costs, entries=ENTRIES, policies=[policy], seed=seed)
+    store = ModelledStore(costs, entries=ENTRIES, policies=[policy], granularity="files", seed=seed)
     done = served(store, controller, [(READ_SHARE, missions)], OPERATIONS)
     return [mission.latency_us for mission in done]
 

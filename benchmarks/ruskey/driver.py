@@ -75,11 +75,12 @@ def setting_of(settings: Settings, filters: Filters = "uniform") -> Setting:
         bits_per_key=4.0 if filters == "monkey" else Setting.bits_per_key,
         absent=settings.extra["absent"] == "yes",
         operations=int(settings.extra["operations"]),
-        granularity=_granularity_of(str(settings.extra.get("granularity", Setting.granularity))),
+        granularity=granularity_of(str(settings.extra.get("granularity", Setting.granularity))),
     )
 
 
-def _granularity_of(text: str) -> Granularity:
+def granularity_of(text: str) -> Granularity:
+    """Returns what a push moves, from a flag; raises UserError for another word."""
     if text not in ("levels", "files"):
         raise unknown_name("granularity", text, ("levels", "files"))
     return "files" if text == "files" else "levels"

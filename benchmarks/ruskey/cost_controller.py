@@ -47,7 +47,7 @@ LERPS = ("yes", "no", "recorded")
 MAX_OF_LERP, MAX_OF_HINDSIGHT, MAX_SETTLED = 0.65, 1.03, 10
 SOURCE = "the cost controller"
 COSTS = str(ROOT / "docs" / "evidence" / "ruskey" / "costs" / "costs.json")
-RECORDED = ROOT / "docs" / "evidence" / "ruskey" / "ablation" / "sessions.csv"
+RECORDED = ROOT / "docs" / "evidence" / "ruskey" / "ablation-levels" / "sessions.csv"
 
 Sessions = Sequence[tuple[float, int]]
 """Share of lookups and number of missions of each session."""

@@ -79,7 +79,7 @@ def tuners(settings: Settings) -> list[Claim]:
     """Compares tuners on alabed-text; `--tuners`, `--steps` and `--seeds` set which and how long."""
     quick, workload = settings.quick, str(settings.extra["workload"])
     tuners = ["random", "tpe"] if quick else str(settings.extra["tuners"]).split(",")
-    steps, seeds = (3, 3) if quick else (int(settings.extra["steps"]), int(settings.extra["seeds"]))
+    steps, seeds = (3, 1) if quick else (int(settings.extra["steps"]), int(settings.extra["seeds"]))
     with tempfile.TemporaryDirectory() as scratch:
         ledger = str(settings.extra["ledger"]) or str((settings.out or Path(scratch)) / "ledger.sqlite")
         found = api.compare(

@@ -56,6 +56,13 @@ def test_a_study_of_an_older_release_is_compared_with_its_own_record(ledger: Led
     assert file_systems_of(ledger, study) == "ext4"
 
 
+def test_a_newer_releases_record_is_read(ledger: Ledger) -> None:
+    study = ledger.create_study("study", {}, "RocksDB 7.8.3")
+    with ledger.lock(study):
+        ledger.add_event(study, SURROUNDINGS, {"engine": "RocksDB 12", "file_system": "xfs", "kernel": "7"})
+    assert recorded_surroundings(ledger, study) == [Surroundings("RocksDB 12", "xfs", "")]
+
+
 @pytest.mark.parametrize(
     ("before", "now", "changed"),
     [

@@ -49,7 +49,9 @@ def recorded_surroundings(ledger: Ledger, study: StudyRecord) -> list[Surroundin
     A study that was last measured by a rocktune without this record has those that its own record names.
     """
     events = ledger.events(study, SURROUNDINGS)
-    return [Surroundings(**event.payload) for event in events] or [
+    # A newer release may record more.
+    names = [each.name for each in fields(Surroundings)]
+    return [Surroundings(*(event.payload.get(name, "") for name in names)) for event in events] or [
         Surroundings(engine=study.engine_version, host=study.host)
     ]
 

@@ -3,7 +3,7 @@
 The rivals have equal memory: static policies, the published Lerp with uniform filters, and the best choice in
 hindsight. Hindsight knows each session and chooses, by level, the K of `GRID` with the least cost in it.
 Where PyTorch is missing, `--lerp recorded` drives the cost controller in the paper's order, on the stores of
-the same seeds on which `benchmarks.ruskey.ablation` drove Lerp.
+the same seeds on which `benchmarks.ruskey.ablation --granularity levels` drove Lerp.
 """
 
 from collections import defaultdict

@@ -14,7 +14,8 @@ NOTHING = Served(0, 0.0, 0, 0.0, 0)
 
 
 def settings(out: Path | None, repeats: int = 1, quick: bool = True) -> Settings:
-    return Settings(quick, False, out, 1, 1, "", {"missions": "4", "repeats": repeats, "costs": COSTS})
+    flags = {"missions": "4", "repeats": repeats, "costs": COSTS, "granularity": "files"}
+    return Settings(quick, False, out, 1, 1, "", flags)
 
 
 def test_true_costs_weigh_runs_against_writings() -> None:

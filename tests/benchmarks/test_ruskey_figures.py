@@ -47,9 +47,9 @@ def test_updates_count_until_lerp_has_settled_beside_missions_of_full_size() -> 
 
 def test_a_method_is_near_the_best_from_its_last_far_mission_on() -> None:
     near, far = 10.0, 10.0 * NEAR * SMOOTHED
-    assert _until_near([near] * 100, 10.0) == 0.0
+    assert _until_near([near] * 4 * SMOOTHED, 10.0) == 0.0
     # The mean over a window is too high as long as the window has the slow mission, the 31st.
-    assert _until_near([near] * 30 + [far] + [near] * 69, 10.0) == 30 + SMOOTHED
+    assert _until_near([near] * 30 + [far] + [near] * 4 * SMOOTHED, 10.0) == 30 + SMOOTHED
 
 
 def test_rivals_begin_to_merge_before_writes_are_slowed_down() -> None:

@@ -28,6 +28,32 @@ class AlwaysRunningFileSystem : private StartedClock, public ThrottledFileSystem
       : ThrottledFileSystemImpl(base, spec, &clock) {}
 };
 
+// A file that was written before under another name. Its file system may truncate it to the new bytes when
+// it is closed: the POSIX one does if it preallocated.
+class ReusedFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  ReusedFile(std::unique_ptr<rocksdb::FSWritableFile> base, std::string path,
+             rocksdb::FileSystem* file_system, StoredFiles* stored_files)
+      : FSWritableFileOwnerWrapper(std::move(base)),
+        path_(std::move(path)),
+        file_system_(file_system),
+        stored_files_(stored_files) {}
+
+  IOStatus Close(const IOOptions& options, IODebugContext* dbg) noexcept override {
+    IOStatus status = target()->Close(options, dbg);
+    uint64_t bytes = 0;
+    if (status.ok() && file_system_->GetFileSize(path_, options, &bytes, dbg).ok()) {
+      stored_files_->Truncate(path_, bytes);
+    }
+    return status;
+  }
+
+ private:
+  const std::string path_;
+  rocksdb::FileSystem* const file_system_;
+  StoredFiles* const stored_files_;
+};
+
 }  // namespace
 
 std::shared_ptr<ThrottledFileSystem> ThrottledFileSystem::Create(
@@ -110,8 +136,9 @@ IOStatus ThrottledFileSystemImpl::ReuseWritableFile(const std::string& path, con
   IOStatus status = target()->ReuseWritableFile(path, old_path, options, result, dbg);
   const FileKind kind = FileKindOf(path);
   if (status.ok() && kind != FileKind::kMetadata) {
-    // The file keeps its size; new appends overwrite the old bytes from offset 0.
+    // The file keeps its size until it is closed; new appends overwrite the old bytes from offset 0.
     stored_files_.Rename(old_path, path);
+    *result = std::make_unique<ReusedFile>(std::move(*result), path, target(), &stored_files_);
     *result = ThrottleWritableFile(std::move(*result), kind, &throttle_, &stored_files_,
                                    stored_files_.Open(path, 0), 0);
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -105,6 +107,33 @@ TEST_F(ThrottledFileSystemCapacityTest, StoredBytesFollowRenamesAndReuse) {
 
   EXPECT_TRUE(file_system_->DeleteFile("/3.log", options, nullptr).ok());
   EXPECT_EQ(file_system_->StoredBytes(), 0u);
+}
+
+TEST_F(ThrottledFileSystemCapacityTest, AReusedFileReturnsTheBytesThatItsCloseTruncates) {
+  std::string directory = testing::TempDir() + "/rocktune-reuse-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  for (const bool preallocated : {false, true}) {
+    SCOPED_TRACE(preallocated);
+    ThrottledFileSystemImpl files(rocksdb::FileSystem::Default(), DeviceSpec(), &clock_);
+    clock_.Start();
+    const std::string old_path = directory + "/1.log";
+    const std::string path = directory + "/2.log";
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    ASSERT_TRUE(files.NewWritableFile(old_path, FileOptions(), &file, nullptr).ok());
+    EXPECT_TRUE(Append(file, 10'000).ok());
+    EXPECT_TRUE(file->Close(IOOptions(), nullptr).ok());
+    ASSERT_TRUE(files.ReuseWritableFile(path, old_path, FileOptions(), &file, nullptr).ok());
+    if (preallocated) {
+      file->SetPreallocationBlockSize(4096);
+      file->PrepareWrite(0, 100, IOOptions(), nullptr);
+    }
+    EXPECT_TRUE(Append(file, 100).ok());
+    EXPECT_EQ(files.DataBytes(), 10'000u);
+    EXPECT_TRUE(file->Close(IOOptions(), nullptr).ok());
+    EXPECT_EQ(files.DataBytes(), std::filesystem::file_size(path));
+    EXPECT_EQ(files.DataBytes(), preallocated ? 100u : 10'000u);
+  }
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(ThrottledFileSystemCapacityTest, ReturnsErrorsOfTheBaseWithoutCounting) {

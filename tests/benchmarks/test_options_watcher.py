@@ -1,3 +1,5 @@
+"""Tests for the claims about changed options."""
+
 from typing import Any
 
 import pytest
@@ -45,3 +47,9 @@ def test_each_figure_can_miss_its_target(part: str, worse: dict[str, Any], claim
 
 def test_one_failed_operation_counts() -> None:
     assert missed(found() | {"failed": 1}) == ["failed_operations"]
+
+
+def test_files_that_all_met_a_write_stop_are_not_timed() -> None:
+    claims = claims_of(found(valid={"seconds": [], "in_write_stops": 50}), FILES)
+    assert [claim for claim in claims if claim.name == "valid_file_in_force"] == []
+    assert [claim.measured.value for claim in claims if claim.name == "files_in_write_stops"] == [50]

@@ -102,7 +102,9 @@ class Load {
 // Writes watched files and waits until the watcher has reported each.
 class Files {
  public:
+  // Deletes an earlier file: its report would be taken for that of the first one written here.
   Files(rocksdb::DB* db, uint64_t interval_us) : db_(db) {
+    db->GetEnv()->DeleteFile(db->GetName() + "/" + rocktune::kWatchedFile).PermitUncheckedError();
     rocktune::OptionsWatcherOptions options;
     options.interval_us = interval_us;
     Require(rocktune::OptionsWatcher::Start(db, {}, options, &watcher_));
@@ -191,8 +193,6 @@ std::string OptionsOf(rocksdb::DB* db) {
 
 nlohmann::json Refuse(rocksdb::DB* db, int count) {
   const std::string before = OptionsOf(db);
-  rocksdb::Env* const env = db->GetEnv();
-  env->DeleteFile(db->GetName() + "/" + rocktune::kWatchedFile).PermitUncheckedError();
   Files files(db, kShortIntervalMicros);
   int changed = 0;
   for (int number = 0; number < count; ++number) {

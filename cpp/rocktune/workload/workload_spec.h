@@ -62,7 +62,7 @@ struct ArrivalSpec {
 struct LoadSpec {
   double share = 1;  // of the session's operations; the shares of a session sum to 1
   OperationMix mix{};
-  KeyChooserSpec key_chooser;
+  KeyChooserSpec key_chooser{};
   SizeSpec value;
   SizeSpec scan_length;  // entries
   // Keys of a deleted range; at least 1 if the mix has kDeleteRange.
@@ -72,7 +72,7 @@ struct LoadSpec {
 // A part of a workload with its own operations, arrival and length. The first session follows the last one.
 struct SessionSpec {
   double seconds = 0;  // length; 0 means that the session never ends
-  ArrivalSpec arrival;
+  ArrivalSpec arrival{};
   std::vector<LoadSpec> loads;  // by column family, as WorkloadSpec::families
 };
 
@@ -88,8 +88,8 @@ struct FamilySpec {
   uint64_t keys = 0;        // number of keys in the key space at the start: indices 0 .. keys - 1
   uint64_t key_bytes = 16;  // at least 8
   double value_compressed_fraction = 0.5;  // size of a compressed value over its size, above 0 and at most 1
-  PreloadSpec preload;
-  SizeSpec value;  // of preloaded values
+  PreloadSpec preload{};
+  SizeSpec value{};  // of preloaded values
 };
 
 // A trace whose operations replace those that the sessions' mixes, keys and sizes describe.

@@ -32,6 +32,8 @@ FILE = ROOT / "src" / "rocktune" / "study" / SHIPPED
 def _spec(settings: Settings) -> ScaleCheckSpec:
     names = ("workload", "device", "space", "protocol")
     given = {name: settings.extra[name] for name in names} | {"seed": settings.seed}
+    if settings.quick:
+        given["protocol"] = "short"
     request = make_request(given | {"scale": format_scale(settings.scale)})
     name = f"{request.workload}-{request.device}-{request.protocol}-{settings.scale}-{settings.seed}"
     return resolve_scale_check(request, name, int(settings.extra["configurations"]))

@@ -33,6 +33,7 @@ def _spec(settings: Settings) -> ScaleCheckSpec:
     names = ("workload", "device", "space", "protocol")
     given = {name: settings.extra[name] for name in names} | {"seed": settings.seed}
     if settings.quick:
+        # Waiting for 120 steady states takes five minutes.
         given["protocol"] = "short"
     request = make_request(given | {"scale": format_scale(settings.scale)})
     name = f"{request.workload}-{request.device}-{request.protocol}-{settings.scale}-{settings.seed}"

@@ -117,7 +117,7 @@ def test_smoke_run(name: str, tmp_path: Path) -> None:
     check_claims(name, tmp_path)
 
 
-# The limit of other tests ends what a busy machine makes three times as long; this one is for what hangs.
+# Runs that wait for a store take up to five minutes, and longer on a busy machine. This limit is for hangs.
 @pytest.mark.timeout(900)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if name not in IN_EVERY_RUN])

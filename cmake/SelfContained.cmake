@@ -1,17 +1,21 @@
 # The worker and the extension of a wheel: RocksDB, its compression libraries and the C++ library are linked
-# statically, so that the machine it is installed on needs glibc alone.
+# statically, or go into the wheel, so that the machine it is installed on needs glibc alone.
 
 if(TARGET RocksDB::rocksdb-shared)
   message(FATAL_ERROR "ROCKTUNE_SELF_CONTAINED needs a RocksDB that is static alone, as 'make rocksdb' builds it; "
                       "${RocksDB_DIR} has a shared one")
 endif()
 
-# RocksDB's package names the shared compression libraries, and gflags, which only db_bench uses.
-set(COMPRESSION_LIBRARIES)
+# RocksDB's package names the shared compression libraries.
 foreach(name snappy lz4 zstd z)
   find_library(ROCKTUNE_STATIC_${name} lib${name}.a REQUIRED)
-  list(APPEND COMPRESSION_LIBRARIES ${ROCKTUNE_STATIC_${name}})
 endforeach()
+# An extension takes zstd as a shared library, which auditwheel puts into the wheel: parts of the static one that make
+# dictionaries refer to stderr as position-independent code may not, in Debian's package and by zstd's own Makefile.
+find_library(ROCKTUNE_SHARED_zstd libzstd.so REQUIRED)
+set(IS_EXTENSION $<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>)
+set(COMPRESSION_LIBRARIES ${ROCKTUNE_STATIC_snappy} ${ROCKTUNE_STATIC_lz4}
+  $<IF:${IS_EXTENSION},${ROCKTUNE_SHARED_zstd},${ROCKTUNE_STATIC_zstd}> ${ROCKTUNE_STATIC_z})
 set_target_properties(RocksDB::rocksdb PROPERTIES
   INTERFACE_LINK_LIBRARIES "${COMPRESSION_LIBRARIES};Threads::Threads")
 

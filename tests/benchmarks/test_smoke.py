@@ -5,6 +5,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -40,14 +41,22 @@ BENCHMARKS = sorted(_module(path) for path in (ROOT / "benchmarks").rglob("*.py"
 
 
 def run(name: str, scratch: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    """Runs a benchmark. A test that times out kills the programs that the benchmark started, too."""
+    with subprocess.Popen(
         [sys.executable, "-m", f"benchmarks.{name}", *flags],
         cwd=ROOT,
         env=os.environ | {"ROCKTUNE_DATA": str(scratch / "data")},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
-    )
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def skip_without_its_program(name: str) -> None:

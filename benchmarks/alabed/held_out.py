@@ -1,7 +1,8 @@
 """The tuners on set-ups that no model was developed on: random runs, importance of knobs, and searches.
 
-For each set-up it measures random configurations of the paper's space, and more of those with small blocks.
-It counts the knobs that matter, finds clusters of knobs in a hundred runs, and fits a model to the other
+For each set-up it measures random configurations of the paper's space and counts the knobs that matter. Where
+they are too few, tuners cannot be told apart, and the set-up is left. Otherwise it measures more
+configurations with small blocks, finds clusters of knobs in a hundred runs, and fits a model to the other
 runs. It measures where the model promises most and fits it again, until the store keeps 90% of the promise.
 All tuners search the last model. An interrupted run continues with the same `--out`: tables and searches that
 are there are not repeated. Processes with other `--setups` or `--tuners` can share it once the tables are
@@ -24,8 +25,8 @@ import numpy as np
 from benchmarks.alabed.made_up import made_up_runs
 from benchmarks.alabed.modelled import STEPS, THROUGHPUT, Modelled, Searched, Searches, search
 from benchmarks.alabed.promising import KEPT, refined
-from benchmarks.alabed.setups import SETUPS, Sampled, sampled
-from benchmarks.alabed.space import judged
+from benchmarks.alabed.setups import SETUPS, Sampled, drawn_runs, near_runs
+from benchmarks.alabed.space import judged, several_knobs_matter
 from benchmarks.alabed.winners import claims_on_the_store, measured_winners
 from benchmarks.common.claims import (
     Claim,
@@ -85,14 +86,19 @@ def held_out(settings: Settings) -> list[Claim]:
         for name in names:
             own, panel = _of_setup(name, out, settings)
             claims += own
-            panels.append(panel)
+            panels += [] if panel is None else [panel]
         write_figure(settings, "Held-out set-ups", panels)
     return claims
 
 
-def _of_setup(name: str, out: Path, settings: Settings) -> tuple[list[Claim], Panel]:
+def _of_setup(name: str, out: Path, settings: Settings) -> tuple[list[Claim], Panel | None]:
     ledger = str(out / f"{name}-ledger.sqlite")
-    runs = sampled(name, out, ledger, settings)
+    drawn = drawn_runs(name, out, ledger, settings)
+    judgement = [] if settings.quick else judged(drawn, settings.seed)
+    if not several_knobs_matter(judgement):
+        settings.say(f"{name}: too few knobs matter to tell tuners apart; no search")
+        return _named(name, judgement, drawn), None
+    runs = Sampled(drawn, near_runs(name, out, ledger, settings))
     # Five runs of a fifth of a second rank nothing, so a smoke run goes on with formulas.
     runs = made_up_runs(runs) if settings.quick else runs
     runs, kept = refined(name, runs, CLUSTER_RUNS, out, ledger, settings)
@@ -103,15 +109,16 @@ def _of_setup(name: str, out: Path, settings: Settings) -> tuple[list[Claim], Pa
     default = modelled.space.default()
     expected = modelled.truth(default)
     gave = measured_winners(name, winners, out, ledger, settings)
-    claims = [*judged(runs.drawn, settings.seed), _error(modelled), *_kept(kept), _left_out(left_out)]
+    judgement = judgement or judged(runs.drawn, settings.seed)
+    claims = [*judgement, _error(modelled), *_kept(kept), _left_out(left_out)]
     claims += [*_shares(found, expected), *_contrasts(found), *_paper(found, expected)]
     claims += claims_on_the_store(winners, gave, default, CONTRASTS)
-    return _named(name, claims, runs), _panel(name, found)
+    return _named(name, claims, runs.drawn), _panel(name, found)
 
 
-def _named(name: str, claims: list[Claim], runs: Sampled) -> list[Claim]:
+def _named(name: str, claims: list[Claim], drawn: Table) -> list[Claim]:
     """Returns claims with the name and the conditions of the set-up."""
-    conditions = runs.drawn.conditions
+    conditions = drawn.conditions
     device = conditions.device.name
     return [
         replace(each, name=f"{name}_{each.name}", engine=conditions.engine, device=device) for each in claims

@@ -63,22 +63,26 @@ class Sampled:
         return replace(self.drawn, rows=(*swept[left_out:], *control, *self.near.rows, *promising))
 
 
-def sampled(name: str, out: Path, ledger: str, settings: Settings) -> Sampled:
-    """Returns the runs on a set-up; measures those whose tables are not in `out` yet.
+def drawn_runs(name: str, out: Path, ledger: str, settings: Settings) -> Table:
+    """Returns the runs drawn from the whole space of a set-up; measures them if `out` has no table of them.
 
     Args:
         name: one of `SETUPS`.
-        out: directory of the tables, NAME.csv and NAME-near.csv.
+        out: directory of the table, NAME.csv.
         ledger: file of the ledger; an interrupted sweep continues with the same one.
-        settings: with the flags `samples` and `near`, the numbers of configurations.
+        settings: with the flag `samples`, the number of configurations.
     """
     if name not in SETUPS:
         raise UserError(f"setups: unknown set-up '{name}'; use {', '.join(SETUPS)}")
-    samples, near = (2, 1) if settings.quick else (settings.extra["samples"], settings.extra["near"])
-    return Sampled(
-        _table(name, name, SPACE, samples, out, ledger, settings),
-        _table(name, f"{name}-near", NEAR, near, out, ledger, settings),
+    return _table(
+        name, name, SPACE, 2 if settings.quick else settings.extra["samples"], out, ledger, settings
     )
+
+
+def near_runs(name: str, out: Path, ledger: str, settings: Settings) -> Table:
+    """Returns the runs with small blocks, from NAME-near.csv, as `drawn_runs`; `near` is their number."""
+    samples = 1 if settings.quick else settings.extra["near"]
+    return _table(name, f"{name}-near", NEAR, samples, out, ledger, settings)
 
 
 def _table(

@@ -47,6 +47,8 @@ MIN_KNOBS, MIN_COVERAGE = 3, 0.9
 HELD_OUT = ("alabed-listing", "ycsb-a", "ycsb-b", "ycsb-updates")
 """Workloads on which no model was developed; only final comparisons run on them."""
 SHARE = "share of configurations"
+_KNOBS = "knobs_that_"
+"""Begins the names of the claims that count knobs."""
 
 
 def space(settings: Settings) -> list[Claim]:
@@ -145,8 +147,8 @@ def judged(table: Table, seed: int) -> list[Claim]:
 
     unit = "knobs; the interval is that without each fifth of the runs"
     claims = [
-        counted(f"knobs_that_explain_{EXPLAINED:.0%}".replace("%", "_percent"), unit, knobs_for_most),
-        counted("knobs_that_matter", f"{unit}; at least {MATTERS:.0%} of the variance each", _mattering),
+        counted(f"{_KNOBS}explain_{EXPLAINED:.0%}".replace("%", "_percent"), unit, knobs_for_most),
+        counted(f"{_KNOBS}matter", f"{unit}; at least {MATTERS:.0%} of the variance each", _mattering),
     ]
     for task in PAPERS_TASKS:
         covered = [bool(np.isfinite(row.figures[task])) for row in drawn]
@@ -159,6 +161,11 @@ def judged(table: Table, seed: int) -> list[Claim]:
         made(f"importance_of_{knob}", unit, exactly(share, len(drawn))) for knob, share in shares.items()
     ]
     return claims
+
+
+def several_knobs_matter(judgement: Sequence[Claim]) -> bool:
+    """Returns whether a set-up of these `judged` claims has enough knobs that matter to tell tuners apart."""
+    return all(claim.holds is True for claim in judgement if claim.name.startswith(_KNOBS))
 
 
 def importances(table: Table, rows: Sequence[TableRow], seed: int) -> dict[str, float]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.alabed.held_out import TUNERS, _contrasts, _paper, _searched, _shares
+from benchmarks.alabed.held_out import TUNERS, _contrasts, _paper, _searched, _shares, held_out
 from benchmarks.alabed.made_up import made_up_runs
 from benchmarks.alabed.modelled import THROUGHPUT, Modelled, Searched, Searches, search
 from benchmarks.alabed.positive_icm import PositiveMultiTask
 from benchmarks.alabed.promising import promised_most
-from benchmarks.alabed.setups import SETUPS, Sampled, sampled
+from benchmarks.alabed.setups import SETUPS, Sampled, drawn_runs, near_runs
 from benchmarks.alabed.space import knobs_for_most
 from benchmarks.alabed.winners import claims_on_the_store, measured_winners
 from benchmarks.common.claims import Settings
@@ -138,15 +138,34 @@ def test_unknown_tuners_and_set_ups_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="tuners: unknown tuner 'randon'; use multitask, "):
         _searched("s", empty(), Exact(), Searches(tmp_path / "searches.csv"), wrong)
     with pytest.raises(UserError, match="setups: unknown set-up 'ycsb'; use ycsb-updates, "):
-        sampled("ycsb", tmp_path, "", SETTINGS)
+        drawn_runs("ycsb", tmp_path, "", SETTINGS)
 
 
 def test_tables_that_are_there_are_not_measured_again(tmp_path: Path) -> None:
     runs = made_up_runs(empty(), drawn=5, near=3)
     write_table(tmp_path / "ycsb-a.csv", runs.drawn)
     write_table(tmp_path / "ycsb-a-near.csv", runs.near)
-    read = sampled("ycsb-a", tmp_path, "", SETTINGS)
-    assert [len(each.rows) for each in (read.drawn, read.near)] == [5, 3]
+    assert len(drawn_runs("ycsb-a", tmp_path, "", SETTINGS).rows) == 5
+    assert len(near_runs("ycsb-a", tmp_path, "", SETTINGS).rows) == 3
+
+
+def test_a_set_up_with_one_knob_that_matters_is_not_searched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = made_up_runs(empty(), drawn=60, near=1).drawn
+    by_block = [
+        replace(
+            row, figures={**row.figures, THROUGHPUT: 1e9 / (1e4 + float(row.configuration["block_size"]))}
+        )
+        for row in drawn.rows
+    ]
+    write_table(tmp_path / "ycsb-a.csv", replace(drawn, rows=tuple(by_block)))
+    claims = held_out(replace(SETTINGS, out=tmp_path, extra=SETTINGS.extra | {"setups": "ycsb-a"}))
+    assert "ycsb-a: too few knobs matter to tell tuners apart; no search" in capsys.readouterr().err
+    holds = {claim.name: claim.holds for claim in claims if claim.target}
+    assert holds["ycsb-a_knobs_that_matter"] is False
+    assert not any("share_after" in claim.name for claim in claims)
+    assert not (tmp_path / "ycsb-a-near.csv").exists()
 
 
 def test_runs_in_which_clusters_are_found_are_not_searched() -> None:

@@ -124,6 +124,21 @@ def test_every_string_from_outside_is_escaped() -> None:
     assert all("<script" not in data for data in page.scripts.values())
 
 
+def test_long_names_do_not_squeeze_the_table_of_changed_options() -> None:
+    document = sample.document()
+    document["options_that_matter"][0] |= {
+        "from": "kCompactionStyleLevel",
+        "to": "kCompactionStyleUniversal",
+        "together_with": ["level0_file_num_compaction_trigger"],
+    }
+    page = render_report(sample.study(), Outcome.from_json(document), sample.trials())
+    assert 'class="change">kCompaction<wbr>Style<wbr>Level → kCompaction<wbr>Style<wbr>Universal<' in page
+    verdict = "helps, together with level0_<wbr>file_<wbr>num_<wbr>compaction_<wbr>trigger"
+    assert f'<td class="verdict"><span class="mark">{verdict}<' in page
+    assert "MiB" in page
+    assert "Mi<wbr>B" not in page
+
+
 def test_page_of_an_unproven_gain_recommends_the_baseline() -> None:
     page = Page(render_report(sample.study(), sample.undecided_outcome(), sample.trials()))
     assert "No proven gain" in page.text

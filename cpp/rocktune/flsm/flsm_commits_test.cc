@@ -59,7 +59,9 @@ class FlsmCommitsTest : public FlsmFamiliesTest {
         ASSERT_TRUE(writer.Put(key, value).ok());
       }
       ASSERT_TRUE(writer.Finish().ok());
-      arguments.push_back({family, {path}, {}});
+      rocksdb::IngestExternalFileArg& argument = arguments.emplace_back();
+      argument.column_family = family;
+      argument.external_files = {path};
     }
     rocksdb::Status status;
     do {

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -17,6 +18,7 @@ from rocktune.units import format_seconds
 
 # A very wide interval would squeeze all others to dots, so axes end this factor beyond the values.
 _BEYOND = 1.5
+_INSIDE_NAMES = re.compile("(?<=_)|(?<=[a-z]{2})(?=[A-Z][a-z])")
 # Outcomes hold intervals only for the three fields above; these come from the recorded runs.
 _MEDIAN_FIELDS = (
     "write_latency_us_p99",
@@ -160,24 +162,26 @@ def options(outcome: Outcome) -> str:
 def _option_row(change: OptionEffect, ends: tuple[float, float]) -> str:
     """Returns the HTML row of one changed option."""
     name, ratio, matters = change.option, change.effect_ratio, change.matters
-    values = (escape(findings.format_option(name, value)) for value in (change.before, change.after))
+    values = (breakable(findings.format_option(name, value)) for value in (change.before, change.after))
     effect = "–"
     if ratio.value is not None:
         effect = (
             f"{findings.format_ratio(ratio)}{track(ratio, ends, idle=not matters)}"
             f'<span class="interval">{findings.format_ratio_interval(ratio)}</span>'
         )
-    mark = f'<span class="mark{"" if matters else " none"}">{escape(findings.option_verdict(change))}</span>'
+    mark = (
+        f'<span class="mark{"" if matters else " none"}">{breakable(findings.option_verdict(change))}</span>'
+    )
     return (
         f'<tr><td class="option"><code>{breakable(name)}</code></td><td '
-        f'class="change">{" → ".join(values)}</td><td>{effect}</td><td>{mark}</td><td '
-        f'class="effect">{escape(change.effect)}</td></tr>'
+        f'class="change">{" → ".join(values)}</td><td>{effect}</td><td '
+        f'class="verdict">{mark}</td><td class="effect">{escape(change.effect)}</td></tr>'
     )
 
 
-def breakable(name: str) -> str:
-    """Escapes a name and allows line breaks after its underscores."""
-    return escape(name).replace("_", "_<wbr>")
+def breakable(text: str) -> str:
+    """Escapes a text and allows line breaks inside names, after underscores and before capitals."""
+    return _INSIDE_NAMES.sub("<wbr>", escape(text))
 
 
 def comparison(outcome: Outcome, runs: Mapping[str, Sequence[Measurement]]) -> str:

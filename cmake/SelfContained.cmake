@@ -10,8 +10,8 @@ endif()
 foreach(name snappy lz4 zstd z)
   find_library(ROCKTUNE_STATIC_${name} lib${name}.a REQUIRED)
 endforeach()
-# An extension takes zstd as a shared library, which auditwheel puts into the wheel: parts of the static one that make
-# dictionaries refer to stderr as position-independent code may not, in Debian's package and by zstd's own Makefile.
+# An extension takes zstd as a shared library, which auditwheel puts into the wheel: in Debian's static one the code that
+# makes dictionaries refers to stderr as position-independent code may not.
 find_library(ROCKTUNE_SHARED_zstd libzstd.so REQUIRED)
 set(IS_EXTENSION $<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>)
 set(COMPRESSION_LIBRARIES ${ROCKTUNE_STATIC_snappy} ${ROCKTUNE_STATIC_lz4}
